@@ -1,0 +1,38 @@
+import { defineConfig } from "vitest/config";
+
+const conditions = ["@farmgate/source", "node", "import", "module", "default"];
+const source = { ssr: { resolve: { conditions } } };
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        ...source,
+        test: {
+          name: "unit",
+          include: ["{shared,wire,worker-agent,gateway,simulator,cli}/test/**/*.test.ts"],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: "integration",
+          include: ["test/integration/**/*.test.ts", "test/bench/**/*.test.ts"],
+          testTimeout: 60_000,
+          // Real processes and two cores: one file at a time keeps the ceilings honest.
+          fileParallelism: false,
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          testTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
