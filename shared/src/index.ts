@@ -1,1 +1,13 @@
-export {};
+export * from "./apis.ts";
+export * from "./clock.ts";
+export * from "./config/load.ts";
+export * from "./config/parse.ts";
+export * from "./config/pieces.ts";
+export * from "./config/problem.ts";
+export * from "./error-envelope.ts";
+export * from "./errors.ts";
+export * from "./headers.ts";
+export * from "./model-name.ts";
+export * from "./protocol/catalog.ts";
+export * from "./random.ts";
+export * from "./units.ts";

@@ -1,1 +1,5 @@
-export {};
+export * from "./exchange.ts";
+export * from "./exchange-failure.ts";
+export * from "./log.ts";
+export * from "./read-body.ts";
+export * from "./system-clock.ts";

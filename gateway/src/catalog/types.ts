@@ -1,0 +1,140 @@
+import type { Api, ModelState } from "@farmgate/shared";
+
+/** Contract section 2, `workers[].engine`, without `auto`. */
+export type EngineName =
+  | "agent"
+  | "ollama"
+  | "llama-server"
+  | "vllm"
+  | "lmstudio"
+  | "llama-swap"
+  | "mlx"
+  | "tei"
+  | "openai";
+
+/** A worker as its owner configured it; times in milliseconds. */
+export interface WorkerConfig {
+  name: string;
+  url: string;
+  engine: EngineName | "auto";
+  weight: number | null;
+  models: { allow: readonly string[]; deny: readonly string[] };
+  /** 0: no cap. */
+  maxConcurrent: number;
+  apiKey: string | null;
+}
+
+/**
+ * Whether a model's weights are in memory, as a pair: `known` false means that the engine lists the model and
+ * cannot say. `loaded` counts only when known.
+ */
+export interface Residency {
+  known: boolean;
+  loaded: boolean;
+}
+
+/** One model on one worker, as its last good catalogue told it. */
+export interface CatalogModel {
+  /** The worker's own spelling: what is sent upstream. */
+  id: string;
+  /** Other names under which the worker answers this model. */
+  aliases: readonly string[];
+  /** `warm | loading | cold | failed | unknown`; `unknown` is residency not known. */
+  state: ModelState;
+  kind: string;
+  contextLength: number | null;
+  slots: number | null;
+  queued: number | null;
+  oldestWaitMs: number | null;
+  loadMs: number | null;
+  tokensPerSecond: number | null;
+  /** null: whatever the engine serves. */
+  apis: readonly Api[] | null;
+}
+
+/** What an adapter made of a worker's catalogue answer. */
+export interface CatalogReport {
+  models: readonly CatalogModel[];
+  /** It answers an error for a name that it does not have (contract: "No wrong model ever answers"). */
+  refusesUnknown: boolean;
+  draining: boolean;
+  /** Slots of the whole worker when models report none of their own. */
+  slots: number | null;
+}
+
+/**
+ * What one poll found.
+ * ok: a usable catalogue. loading: alive, its last known models are loading (llama-server's 503 "Loading model").
+ * no_catalog: alive but without a usable one. unauthorized: 401 or 403 on the catalogue.
+ * dead: no status line in time; refused: nothing listens.
+ */
+export type PollResult =
+  | { kind: "ok"; engine: EngineName; report: CatalogReport }
+  | { kind: "loading"; engine: EngineName }
+  | { kind: "no_catalog"; engine: EngineName | null; reason: string }
+  | { kind: "unauthorized"; engine: EngineName | null; reason: string }
+  | { kind: "dead"; reason: string }
+  | { kind: "refused"; reason: string };
+
+export type CatalogEvent =
+  /** The configured workers, at start and after a reload; known state of those that stay is kept. */
+  | { type: "configured"; workers: readonly WorkerConfig[] }
+  | { type: "polled"; worker: string; startedAt: number; result: PollResult }
+  /** A request to the worker was refused a connection: last in its set until the next good poll. */
+  | { type: "refused"; worker: string }
+  /** Answer bytes came from the worker: it is alive, and this model answered. */
+  | { type: "answered"; worker: string; model: string; at: number }
+  /** The pair said 401, 403, 404, 405, 501 or its own "unknown model": set aside. */
+  | { type: "disowned"; worker: string; model: string; reason: string }
+  /** The pair's load failed. */
+  | { type: "load_failed"; worker: string; model: string }
+  | { type: "drain"; worker: string }
+  | { type: "resume"; worker: string };
+
+/** `/farm/workers` `state` without what the gateway's own in-flight adds. */
+export type WorkerHealth = "unknown" | "healthy" | "unhealthy" | "misconfigured";
+
+/** One worker inside the catalogue. */
+export interface WorkerEntry {
+  config: WorkerConfig;
+  engine: EngineName | null;
+  health: WorkerHealth;
+  /** fresh: the last poll brought it; stale: the last poll failed, its data is still used; unreachable: none is usable. */
+  catalog: "fresh" | "stale" | "unreachable";
+  /** When the last good catalogue was asked for (ms of `now`); null: never. */
+  catalogAt: number | null;
+  /** Drained by an operator here, or said by the agent itself. */
+  draining: boolean;
+  refused: boolean;
+  missedPolls: number;
+  /** Why the last poll was not good; null after a good one. */
+  problem: string | null;
+  report: CatalogReport | null;
+  /** Models of the last good catalogue that the owner allows, by `nameKey` of id and aliases. */
+  byKey: ReadonlyMap<string, CatalogModel>;
+  /** Pairs set aside: nameKey -> until (ms of `now`) and why. A changed catalogue clears them. */
+  asideUntil: ReadonlyMap<string, { until: number; reason: string }>;
+}
+
+/** One model of the union over all workers, as `/v1/models` lists it. */
+export interface UnionModel {
+  id: string;
+  key: string;
+  kind: string;
+  contextLength: number | null;
+  workers: readonly string[];
+  warm: readonly string[];
+}
+
+/** The whole catalogue: an immutable value; every change makes a new one. */
+export interface Catalog {
+  workers: readonly WorkerEntry[];
+  /** Union of the models of all workers that are not unhealthy, by key; aliases of workers point at the same entry. */
+  union: ReadonlyMap<string, UnionModel>;
+  /** Keys that any catalogue has listed since start, for "never listed" and for `no_worker` instead of 404. */
+  everListed: ReadonlySet<string>;
+  /** Every usable worker has a known catalogue. */
+  allKnown: boolean;
+  /** Goes up with each change, so that caches can tell. */
+  version: number;
+}

@@ -1,0 +1,58 @@
+import type { Api } from "@farmgate/shared";
+import type { Catalog, CatalogModel, WorkerEntry } from "../catalog/types.ts";
+
+/** The contract's word for where the chosen worker stands with the model. */
+export type Warmth = "warm" | "possibly-warm" | "loading" | "cold" | "unlisted";
+
+/** The sets of contract section 4, best first; a worker that is out has none. */
+export type RoutingSet = "leading" | "loading" | "cold" | "failed" | "unlisted";
+
+/** What routing needs to know of a request. */
+export interface RoutingRequest {
+  /** `nameKey` of the catalogue name (the caller's alias already resolved). */
+  key: string;
+  api: Api;
+  /** The worker that answered this conversation's prefix, if one is remembered. */
+  prefixWorker: string | null;
+}
+
+/** In-flight counts, read only. */
+export interface InflightView {
+  worker(name: string): number;
+  pair(name: string, key: string): number;
+}
+
+/** Who was picked when, for fair turns; written by `Turns.picked` alone. */
+export interface TurnsView {
+  /** Virtual time of the worker for this model: lower goes first. */
+  pass(worker: string, key: string): number;
+}
+
+export type Strategy = "least-connections" | "weighted" | "round-robin";
+
+export interface RoutingContext {
+  catalog: Catalog;
+  inflight: InflightView;
+  turns: TurnsView;
+  strategy: Strategy;
+  now: number;
+}
+
+/** One worker for one request, with the reason in words. */
+export interface Choice {
+  worker: WorkerEntry;
+  /** null when the worker's catalogue does not list it. */
+  model: CatalogModel | null;
+  /** The spelling to send upstream. */
+  upstreamModel: string;
+  set: RoutingSet;
+  warmth: Warmth;
+  reason: string;
+}
+
+export type Decision =
+  | { kind: "send"; choice: Choice }
+  /** Every worker of the best non-empty set is at its cap. */
+  | { kind: "wait"; set: RoutingSet }
+  /** Nothing (more) can serve it; `code` says which error, should nothing have been tried. */
+  | { kind: "none"; code: "model_not_found" | "no_worker"; message: string };

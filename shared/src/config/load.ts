@@ -1,0 +1,36 @@
+import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { type ConfigDocument, type Environment, readDocument } from "./parse.ts";
+import { type ConfigProblem, formatProblem } from "./problem.ts";
+
+/** A file that cannot be used, with every problem in it. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(file: string, problems: readonly ConfigProblem[]) {
+    super(problems.map((problem) => formatProblem(problem, file)).join("\n"));
+    this.problems = problems;
+  }
+}
+
+export interface LoadedFile {
+  /** Absolute. */
+  file: string;
+  /** Absolute; paths inside the file are relative to it. */
+  directory: string;
+  document: ConfigDocument;
+}
+
+/** Reads a configuration file. A file that cannot be read is a ConfigError like any other problem. */
+export async function loadConfigFile(file: string, env: Environment): Promise<LoadedFile> {
+  const absolute = resolve(file);
+  let text: string;
+  try {
+    text = await readFile(absolute, "utf8");
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code === "ENOENT" ? "no such file" : String(error);
+    throw new ConfigError(file, [{ path: "", line: null, message: `cannot be read: ${reason}` }]);
+  }
+  return { file: absolute, directory: dirname(absolute), document: readDocument(text, env) };
+}

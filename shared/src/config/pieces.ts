@@ -1,0 +1,73 @@
+import { z } from "zod";
+import { parseDuration, parseSize } from "../units.ts";
+
+/** `5s` in the file, milliseconds in the program. */
+export const duration = z
+  .union([z.string(), z.literal(0)], { error: "must be a duration such as 500ms, 5s or 10m" })
+  .transform((value, context) => {
+    const ms = parseDuration(String(value));
+    if (ms !== null) return ms;
+    context.addIssue({ code: "custom", message: "must be a duration such as 500ms, 5s or 10m" });
+    return z.NEVER;
+  });
+
+/** `100mb` in the file, bytes in the program. */
+export const size = z
+  .union([z.string(), z.literal(0)], { error: "must be a size such as 512kb, 100mb or 24gb" })
+  .transform((value, context) => {
+    const bytes = parseSize(String(value));
+    if (bytes !== null) return bytes;
+    context.addIssue({ code: "custom", message: "must be a size such as 512kb, 100mb or 24gb" });
+    return z.NEVER;
+  });
+
+/** A whole number; a numeric string counts, so that `${PORT}` works. */
+export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER) {
+  return z.preprocess(
+    (value) => (typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value),
+    z.int({ error: "must be a whole number" }).min(min).max(max),
+  );
+}
+
+/** A worker's or engine's address: http or https, no path beyond a prefix, no credentials inside. */
+export const httpUrl = z.string().transform((value, context) => {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) {
+    context.addIssue({ code: "custom", message: "must be an http:// or https:// address" });
+    return z.NEVER;
+  }
+  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
+    context.addIssue({ code: "custom", message: "must not hold credentials, a query or a fragment" });
+    return z.NEVER;
+  }
+  return url.href.replace(/\/+$/, "");
+});
+
+/** A name of a worker, model or key: printable, no control characters. */
+export const name = z
+  .string()
+  .min(1, "must not be empty")
+  .max(200)
+  .refine((value) => !/[\u0000-\u001f\u007f]/.test(value), "must not hold control characters");
+
+/** Where a program listens. Port 0 takes a free one, which the log tells. */
+export function listen(defaultPort: number) {
+  return z
+    .strictObject({ host: z.string().min(1).default("127.0.0.1"), port: wholeNumber(0, 65_535).default(defaultPort) })
+    .prefault({});
+}
+
+/** A caller's key (contract section 2, `keys`). */
+export const accessKey = z.strictObject({
+  name,
+  key: z.string().min(1, "must not be empty"),
+  models: z.array(z.string()).default(["*"]),
+  maxConcurrent: wholeNumber(0).default(0),
+  admin: z.boolean().default(false),
+});
+export type AccessKey = z.output<typeof accessKey>;
+
+/** True for an address that only this machine reaches. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}

@@ -1,0 +1,54 @@
+import type { FarmError } from "./errors.ts";
+
+/** The three error shapes that callers know; which one is used follows the path that was called. */
+export type ApiFamily = "openai" | "anthropic" | "ollama";
+
+const ANTHROPIC_TYPES: Record<number, string> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  503: "overloaded_error",
+  504: "timeout_error",
+};
+
+/** The body of an error answer, as an object ready for JSON. */
+export function errorBody(family: ApiFamily, error: FarmError, requestId: string): object {
+  switch (family) {
+    case "openai":
+      return { error: { message: error.message, type: error.type, param: error.param, code: error.code } };
+    case "anthropic": {
+      const type = ANTHROPIC_TYPES[error.status] ?? (error.status < 500 ? "invalid_request_error" : "api_error");
+      return { type: "error", error: { type, message: error.message }, request_id: requestId };
+    }
+    case "ollama":
+      return { error: error.message };
+  }
+}
+
+/** The headers that tell the official SDKs whether and when to try again. */
+export function errorHeaders(error: FarmError): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (error.retryAfterS !== null) headers["retry-after"] = String(Math.max(1, Math.ceil(error.retryAfterS)));
+  if (error.status >= 500 && !error.retry) headers["x-should-retry"] = "false";
+  return headers;
+}
+
+/**
+ * The piece of a stream that tells a break after the first byte. It starts with a blank line where the stream
+ * stands inside an event (`atBoundary` false), so that a reader does not join it to the broken one.
+ */
+export function streamErrorChunk(family: ApiFamily, error: FarmError, requestId: string, atBoundary: boolean): string {
+  const body = JSON.stringify(errorBody(family, error, requestId));
+  const gap = atBoundary ? "" : "\n\n";
+  switch (family) {
+    case "openai":
+      return `${gap}data: ${body}\n\n`;
+    case "anthropic":
+      return `${gap}event: error\ndata: ${body}\n\n`;
+    case "ollama":
+      return `${atBoundary ? "" : "\n"}${body}\n`;
+  }
+}

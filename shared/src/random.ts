@@ -1,0 +1,16 @@
+/** A number in [0, 1). */
+export type Random = () => number;
+
+/**
+ * A repeatable source of chance (mulberry32, T. Ettinger 2017): 2^32 states, good enough for jitter and tests.
+ */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,41 @@
+/** How far an exchange had come. */
+export type ExchangePhase = "connect" | "first_byte" | "body";
+
+export interface ExchangeFailure {
+  phase: ExchangePhase;
+  /**
+   * refused: nothing listens; timeout: our clock; reset: the connection broke; protocol: not HTTP;
+   * cancelled: the caller or an operator ended it; unreachable: no route, no such name, TLS.
+   */
+  kind: "refused" | "unreachable" | "timeout" | "reset" | "protocol" | "cancelled";
+  /** The connection had carried an answer before, so that its idle end may have raced this request. */
+  reused: boolean;
+  /** For the log and the error text: short, without the peer's own bytes. */
+  message: string;
+}
+
+interface UndiciError extends Error {
+  code?: string;
+  socket?: { bytesRead?: number };
+}
+
+/** What an undici error means. Codes: undici `lib/core/errors.js` and Node's system errors. */
+export function failureOf(error: UndiciError, phase: ExchangePhase): ExchangeFailure {
+  const code = error.code ?? "";
+  const reused = phase !== "connect" && (error.socket?.bytesRead ?? 0) > 0;
+  const failure = (kind: ExchangeFailure["kind"], at: ExchangePhase = phase) => ({
+    phase: at,
+    kind,
+    reused,
+    message: code === "" ? error.name : code,
+  });
+  if (code === "ECONNREFUSED") return failure("refused", "connect");
+  if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") return failure("timeout", "connect");
+  if (code.startsWith("HPE_") || code.startsWith("UND_ERR_HEADERS_OVERFLOW") || code.startsWith("UND_ERR_RES")) {
+    return failure("protocol");
+  }
+  if (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE" || code === "UND_ERR_CLOSED") {
+    return failure("reset");
+  }
+  return failure(phase === "connect" ? "unreachable" : "reset");
+}

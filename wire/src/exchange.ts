@@ -1,0 +1,137 @@
+import type { Clock } from "@farmgate/shared";
+import type { Dispatcher } from "undici";
+import { type ExchangeFailure, type ExchangePhase, failureOf } from "./exchange-failure.ts";
+
+export interface ExchangeRequest {
+  origin: string;
+  method: string;
+  /** Path with query, below the origin. */
+  path: string;
+  /** Flat [name, value, ...]. */
+  headers: string[];
+  body: Buffer | null;
+}
+
+export interface ExchangeTimeouts {
+  /** Until the status line, in milliseconds, from the start of the exchange. */
+  firstByteMs: number;
+  /** Between two pieces of the answer, in milliseconds; it also runs from the status line to the first piece. */
+  idleMs: number;
+}
+
+export type ExchangeOutcome = { ok: true } | { ok: false; failure: ExchangeFailure };
+
+/** Where an answer goes. `end` is called exactly once, last, whatever happens. */
+export interface ExchangeSink {
+  /** Status and raw headers, flat [name, value, ...] and unfiltered. */
+  head(status: number, rawHeaders: string[]): void;
+  /** One piece of the body, as it came. False: send no more until `resume()`. */
+  data(chunk: Buffer): boolean;
+  end(outcome: ExchangeOutcome): void;
+}
+
+/**
+ * One request to one upstream: bytes are passed on as they come, one timer watches the phase under way, and
+ * `cancel` closes the upstream's socket in every phase (before the connection, before headers, in the stream).
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #sink: ExchangeSink;
+  readonly #clock: Clock;
+  readonly #timeouts: ExchangeTimeouts;
+  #controller: Dispatcher.DispatchController | null = null;
+  #phase: ExchangePhase = "connect";
+  #stopTimer: () => void;
+  #lastByteAt: number;
+  #ended = false;
+
+  constructor(
+    dispatcher: Dispatcher,
+    request: ExchangeRequest,
+    timeouts: ExchangeTimeouts,
+    clock: Clock,
+    sink: ExchangeSink,
+  ) {
+    this.#sink = sink;
+    this.#clock = clock;
+    this.#timeouts = timeouts;
+    this.#lastByteAt = clock.now();
+    this.#stopTimer = clock.after(timeouts.firstByteMs, () => this.#fail(this.#phase, "timeout"));
+    dispatcher.dispatch(
+      {
+        origin: request.origin,
+        path: request.path,
+        method: request.method,
+        headers: request.headers,
+        body: request.body,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
+      this,
+    );
+  }
+
+  /** Goes on after `data` answered false. */
+  resume(): void {
+    this.#lastByteAt = this.#clock.now();
+    this.#controller?.resume();
+  }
+
+  /** Ends the exchange now; `end` tells `cancelled`. Does nothing once it has ended. */
+  cancel(): void {
+    this.#fail(this.#phase, "cancelled");
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#ended) controller.abort(new Error("cancelled"));
+    else this.#phase = "first_byte";
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+    if (this.#ended || status < 200) return;
+    this.#phase = "body";
+    this.#stopTimer();
+    this.#lastByteAt = this.#clock.now();
+    this.#watchIdle(this.#timeouts.idleMs);
+    this.#sink.head(
+      status,
+      (controller.rawHeaders as Buffer[]).map((field) => field.toString("latin1")),
+    );
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#ended) return;
+    this.#lastByteAt = this.#clock.now();
+    if (!this.#sink.data(chunk)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    this.#end({ ok: true });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    this.#end({ ok: false, failure: failureOf(error, this.#phase) });
+  }
+
+  /** One timer that re-arms itself for what is left, instead of one per piece. A paused stream is not idle. */
+  #watchIdle(ms: number): void {
+    this.#stopTimer = this.#clock.after(ms, () => {
+      const silent = this.#controller?.paused === true ? 0 : this.#clock.now() - this.#lastByteAt;
+      if (silent >= this.#timeouts.idleMs) this.#fail("body", "timeout");
+      else this.#watchIdle(this.#timeouts.idleMs - silent);
+    });
+  }
+
+  #fail(phase: ExchangePhase, kind: "timeout" | "cancelled"): void {
+    if (this.#ended) return;
+    this.#end({ ok: false, failure: { phase, kind, reused: false, message: kind } });
+    this.#controller?.abort(new Error(kind));
+  }
+
+  #end(outcome: ExchangeOutcome): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#stopTimer();
+    this.#sink.end(outcome);
+  }
+}
