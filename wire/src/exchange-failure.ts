@@ -31,7 +31,12 @@ export function failureOf(error: UndiciError, phase: ExchangePhase): ExchangeFai
   });
   if (code === "ECONNREFUSED") return failure("refused", "connect");
   if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") return failure("timeout", "connect");
-  if (code.startsWith("HPE_") || code.startsWith("UND_ERR_HEADERS_OVERFLOW") || code.startsWith("UND_ERR_RES")) {
+  if (
+    error.name === "HTTPParserError" ||
+    code.startsWith("HPE_") ||
+    code.startsWith("UND_ERR_HEADERS_OVERFLOW") ||
+    code.startsWith("UND_ERR_RES")
+  ) {
     return failure("protocol");
   }
   if (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE" || code === "UND_ERR_CLOSED") {

@@ -3,3 +3,4 @@ export * from "./exchange-failure.ts";
 export * from "./log.ts";
 export * from "./read-body.ts";
 export * from "./system-clock.ts";
+export * from "./upstream.ts";
