@@ -1,7 +1,6 @@
 import type { Clock } from "@farmgate/shared";
-import type { Log } from "@farmgate/wire";
+import type { KeyRing, Log } from "@farmgate/wire";
 import type { WaitingRoom } from "./admission/waiting-room.ts";
-import type { KeyRing } from "./auth.ts";
 import type { CatalogStore } from "./catalog/store.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { RequestIds } from "./http/request-id.ts";
@@ -26,9 +25,9 @@ export interface Farm {
   names: NameRules;
   /** No new work is taken. */
   draining: boolean;
-  /** The first round of polls is over, or its time is. */
-  readonly ready: Promise<void>;
+  /** The first round of polls is over, or its time is; `ready` resolves then. */
   isReady: boolean;
+  ready: Promise<void>;
   readonly ids: RequestIds;
   readonly keys: KeyRing;
   readonly catalog: CatalogStore;

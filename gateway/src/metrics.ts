@@ -62,17 +62,23 @@ export class Metrics {
     "worker",
     "direction",
   ]);
-  readonly #truncated = this.#counter("farmgate_streams_truncated_total", "Streams that broke or ended without [DONE]", [
-    "worker",
-  ]);
+  readonly #truncated = this.#counter(
+    "farmgate_streams_truncated_total",
+    "Streams that broke or ended without [DONE]",
+    ["worker"],
+  );
 
   constructor(figures: FarmFigures) {
-    this.#gauge("farmgate_queue_depth", "Requests that wait at the gateway", [], (gauge) => gauge.set(figures.waiting()));
+    this.#gauge("farmgate_queue_depth", "Requests that wait at the gateway", [], (gauge) =>
+      gauge.set(figures.waiting()),
+    );
     this.#gauge("farmgate_inflight", "Requests under way at a worker", ["worker"], (gauge) => {
-      for (const { config } of figures.catalog().workers) gauge.set({ worker: config.name }, figures.inflight.worker(config.name));
+      for (const { config } of figures.catalog().workers)
+        gauge.set({ worker: config.name }, figures.inflight.worker(config.name));
     });
     this.#gauge("farmgate_worker_up", "1 while a worker answers its polls", ["worker"], (gauge) => {
-      for (const { config, health } of figures.catalog().workers) gauge.set({ worker: config.name }, health === "healthy" ? 1 : 0);
+      for (const { config, health } of figures.catalog().workers)
+        gauge.set({ worker: config.name }, health === "healthy" ? 1 : 0);
     });
     this.#gauge("farmgate_catalog_age_seconds", "Since a worker's last good catalogue", ["worker"], (gauge) => {
       for (const { config, catalogAt } of figures.catalog().workers) {

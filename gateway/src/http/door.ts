@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { apiFamily, FarmError, HEADER, inferenceApi } from "@farmgate/shared";
+import { answerError } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import { Call } from "../proxy/call.ts";
 import { forward } from "../proxy/forward.ts";
 import { corsHeaders, preflightHeaders } from "./cors.ts";
-import { answerError } from "./error-answer.ts";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -38,7 +38,7 @@ export function createDoor(farm: Farm, control: Handler): Server {
     const family = apiFamily(path);
     if (request.method !== "POST") {
       const error = new FarmError("method_not_allowed", `${path} takes POST.`);
-      answerError(response, error, { family, requestId: id, cors: ["allow", "POST", ...cors] });
+      answerError(response, error, { family, requestId: id, headers: ["allow", "POST", ...cors] });
       return;
     }
     const { clock } = farm;

@@ -60,6 +60,10 @@ export class Attempt implements ExchangeSink {
     this.#exchange = new Exchange(upstream, request, timeouts, clock, this);
   }
 
+  get lastByteAt(): number {
+    return this.#exchange.lastByteAt;
+  }
+
   cancel(): void {
     this.#exchange.cancel();
   }
@@ -108,9 +112,7 @@ export class Attempt implements ExchangeSink {
     const body = Buffer.concat(this.#errorBody);
     // A redirect is not followed: it would take the request to a machine that nobody configured.
     const meaning =
-      this.#status < 400
-        ? "worker_fault"
-        : this.#target.meaning({ status: this.#status, body: body.toString("utf8") });
+      this.#status < 400 ? "worker_fault" : this.#target.meaning({ status: this.#status, body: body.toString("utf8") });
     if (meaning !== "client_fault") {
       const retryAfterS = retryAfterSeconds(this.#rawHeaders);
       const { worker } = this.#target;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Api, type ApiFamily, type ErrorCode, FarmError, type ScannedBody } from "@farmgate/shared";
-import type { Caller } from "../auth.ts";
+import type { Caller } from "@farmgate/wire";
 import type { PrefixHashes } from "../routing/prefix-hashes.ts";
 import type { Warmth } from "../routing/types.ts";
 import type { LiveRequest, RequestPhase } from "./live-requests.ts";
@@ -48,6 +48,8 @@ export class Call implements LiveRequest {
   /** What is remembered of the conversation when an answer comes. */
   prefix: PrefixHashes | null = null;
   worker: string | null = null;
+  /** As the worker spells it. */
+  upstreamModel = "";
   warmth: Warmth | null = null;
   phase: RequestPhase = "receiving";
   /** Workers asked so far. */
@@ -58,6 +60,8 @@ export class Call implements LiveRequest {
   receivedAt: number | null = null;
   firstSentAt: number | null = null;
   firstByteAt: number | null = null;
+  /** The try that answers. */
+  attempt: { readonly lastByteAt: number } | null = null;
   /** Why nobody wants the answer any more. */
   #gone: Extract<ErrorCode, "client_closed" | "cancelled"> | null = null;
   #stop: (() => void) | null = null;
@@ -71,6 +75,10 @@ export class Call implements LiveRequest {
     this.cors = start.cors;
     this.arrivedAt = start.arrivedAt;
     this.since = start.since;
+  }
+
+  get lastByteAt(): number | null {
+    return this.attempt?.lastByteAt ?? null;
   }
 
   get callerName(): string {

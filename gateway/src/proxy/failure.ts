@@ -109,7 +109,11 @@ function describe(history: readonly FailedAttempt[]): string {
   return history.map((tried) => `${tried.worker}: ${describeOne(tried)}`).join(", ");
 }
 
-const PHASE_WORDS = { connect: "connecting", first_byte: "before the first byte", body: "before any byte was passed on" };
+const PHASE_WORDS = {
+  connect: "connecting",
+  first_byte: "before the first byte",
+  body: "before any byte was passed on",
+};
 const MEANING_WORDS = {
   unknown_model: "does not know the model",
   busy: "busy",

@@ -1,7 +1,7 @@
 import { FarmError } from "@farmgate/shared";
+import { answerError } from "@farmgate/wire";
 import { deadlineError, isTaken, type Taken, takeWorker } from "../admission/take-worker.ts";
 import type { Farm } from "../farm.ts";
-import { answerError } from "../http/error-answer.ts";
 import type { RoutingRequest } from "../routing/types.ts";
 import { account, type Served } from "./account.ts";
 import type { AttemptEnd } from "./attempt.ts";
@@ -30,7 +30,7 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
     served = { status: null, error: asFarmError(farm, call, thrown) };
   }
   if (served.status === null && served.error !== null) {
-    answerError(call.response, served.error, { family: call.family, requestId: call.id, cors: call.cors });
+    refuse(call, served.error);
   }
   leaveKey();
   farm.live.leave(call);
@@ -83,9 +83,10 @@ async function ask(
   farm: Farm,
   call: Call,
   received: Received,
-  { choice, release }: Taken,
+  taken: Taken,
   history: FailedAttempt[],
 ): Promise<AttemptEnd> {
+  const { choice } = taken;
   const { name, url } = choice.worker.config;
   call.worker = name;
   call.warmth = choice.warmth;
@@ -103,7 +104,7 @@ async function ask(
     void fresh.pool.close();
     return again.kind === "failed" ? noteFailure(farm, choice, again, history) : again;
   } finally {
-    release();
+    taken.release();
   }
 }
 
@@ -117,4 +118,28 @@ function noteFailure(
   farm.metrics.retried(retryReason(end.failed));
   tellCatalog(farm, choice, end.failed);
   return end;
+}
+
+function refuse({ response, family, id, cors }: Call, error: FarmError): void {
+  if (error.code === "client_closed") response.destroy();
+  else answerError(response, error, { family, requestId: id, headers: cors });
+}
+
+function asFarmError(farm: Farm, call: Call, thrown: unknown): FarmError {
+  if (call.goneError !== null) return call.goneError;
+  if (thrown instanceof FarmError) return thrown;
+  farm.log.error({ id: call.id, err: thrown }, "a request failed inside the gateway");
+  return new FarmError("internal", "The gateway failed on this request; its log says more.");
+}
+
+function walkError(
+  farm: Farm,
+  request: RoutingRequest,
+  tried: ReadonlySet<string>,
+  history: FailedAttempt[],
+): FarmError {
+  const elsewhere = farm.catalog.current.workers.some(
+    ({ config, byKey }) => !tried.has(config.name) && byKey.has(request.key),
+  );
+  return failureError(request.name, history, elsewhere);
 }

@@ -12,6 +12,8 @@ export interface LiveRequest {
   readonly model: string;
   readonly worker: string | null;
   readonly phase: RequestPhase;
+  /** When the worker last sent something, on the clock of `now`; null: nothing yet. */
+  readonly lastByteAt: number | null;
   /** Ends it; its caller is told `cancelled`. */
   cancel(): void;
 }
@@ -33,6 +35,14 @@ export class LiveRequests {
 
   all(): readonly LiveRequest[] {
     return [...this.#byId.values()];
+  }
+
+  /** Whether a request under way got bytes from the worker at or after `since`. */
+  flowing(worker: string, since: number): boolean {
+    for (const request of this.#byId.values()) {
+      if (request.worker === worker && request.lastByteAt !== null && request.lastByteAt >= since) return true;
+    }
+    return false;
   }
 
   enter(request: LiveRequest): void {

@@ -1,16 +1,10 @@
 import { FarmError } from "@farmgate/shared";
+import { allowedModels } from "../auth.ts";
 import type { Farm } from "../farm.ts";
 import { prefixHashes } from "../routing/prefix-hashes.ts";
 import { fallbacksOf, keyAllows, type ResolvedName, resolveName } from "../routing/resolve-name.ts";
 import type { RoutingRequest } from "../routing/types.ts";
 import type { Call, Received } from "./call.ts";
-
-const EVERY_MODEL = ["*"];
-
-/** What a key may ask for, as patterns. */
-export function allowedModels(call: Pick<Call, "caller">): readonly string[] {
-  return call.caller.key?.models ?? EVERY_MODEL;
-}
 
 /**
  * The model that the caller asked for and then its fallbacks, each as routing wants it. Throws `model_not_allowed`.
@@ -18,7 +12,7 @@ export function allowedModels(call: Pick<Call, "caller">): readonly string[] {
  */
 export function* modelsToTry(farm: Farm, call: Call, received: Received): Generator<RoutingRequest> {
   const { union } = farm.catalog.current;
-  const patterns = allowedModels(call);
+  const patterns = allowedModels(call.caller);
   const asked = resolveName(received.scan.model, farm.names);
   if (!keyAllows(patterns, asked, union)) {
     throw new FarmError("model_not_allowed", `The key "${call.callerName}" may not use the model "${asked.asked}".`, {

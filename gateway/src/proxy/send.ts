@@ -1,16 +1,23 @@
-import { FarmError, nameKey, replaceModel } from "@farmgate/shared";
+import { FarmError, replaceModel } from "@farmgate/shared";
 import type { ExchangeFailure } from "@farmgate/wire";
 import { adapterFor } from "../adapters/adapter-for.ts";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
 import { Attempt, type AttemptEnd, type AttemptTarget } from "./attempt.ts";
 import type { Call, Received } from "./call.ts";
-import { answerHeaders, upstreamHeaders } from "./headers.ts";
+import { answerHeaders, isEventStream, upstreamHeaders } from "./headers.ts";
 import { Relay } from "./relay.ts";
+import { tellAnswered } from "./tell-catalog.ts";
 import type { Upstream } from "./upstreams.ts";
 
 /** Sends the request to one worker and passes its answer on; resolves once that has ended, and never rejects. */
-export function sendTo(farm: Farm, call: Call, received: Received, choice: Choice, upstream: Upstream): Promise<AttemptEnd> {
+export function sendTo(
+  farm: Farm,
+  call: Call,
+  received: Received,
+  choice: Choice,
+  upstream: Upstream,
+): Promise<AttemptEnd> {
   const { config, engine } = choice.worker;
   const now = farm.clock.now();
   const { firstByte, idle } = farm.config.timeouts;
@@ -33,39 +40,56 @@ export function sendTo(farm: Farm, call: Call, received: Received, choice: Choic
   const timeouts = { firstByteMs: Math.min(firstByte, deadlineLeftMs ?? firstByte), idleMs: idle };
   call.firstSentAt ??= now;
   call.phase = "asking";
+  call.upstreamModel = choice.upstreamModel;
   return new Promise((resolve) => {
     let attempt: Attempt | null = null;
     const relay = new Relay(call.response, call.tap, () => attempt?.resume());
     const done = (end: AttemptEnd) => {
       call.onGone(null);
-      if (end.kind === "relayed") finish(call, relay, end.broke);
+      if (end.kind === "relayed") finish(farm, call, relay, end);
       resolve(end);
     };
-    attempt = new Attempt(upstream.pool, request, timeouts, farm.clock, target(farm, call, choice, relay), done);
+    attempt = new Attempt(
+      upstream.pool,
+      request,
+      timeouts,
+      farm.clock,
+      target(farm, call, received, choice, relay),
+      done,
+    );
     const started = attempt;
+    call.attempt = started;
     call.onGone(() => started.cancel());
   });
 }
 
-function target(farm: Farm, call: Call, choice: Choice, relay: Relay): AttemptTarget {
+const EMPTY = Buffer.alloc(0);
+
+function target(farm: Farm, call: Call, received: Received, choice: Choice, relay: Relay): AttemptTarget {
   const worker = choice.worker.config.name;
   return {
     worker,
     meaning: (answer) => adapterFor(choice.worker.engine ?? "openai").meaning(answer),
     accept(status, rawHeaders) {
-      call.received = null;
+      received.body = EMPTY;
       call.phase = "answering";
       call.firstByteAt = farm.clock.now();
       const { id: requestId, attempts } = call;
       const origin = { requestId, worker, model: choice.upstreamModel, warmth: choice.warmth, attempts };
       relay.start(status, answerHeaders(rawHeaders, origin, call.cors));
-      if (status < 300) farm.answered(worker, nameKey(choice.upstreamModel));
+      call.tap.eventStream = isEventStream(rawHeaders);
+      if (status >= 300) return;
+      tellAnswered(farm, call);
+      if (call.prefix !== null) farm.affinity.answered(call.prefix, worker);
     },
     write: (chunk) => relay.write(chunk),
   };
 }
 
-function finish(call: Call, relay: Relay, broke: ExchangeFailure | null): void {
+type Relayed = Extract<AttemptEnd, { kind: "relayed" }>;
+
+function finish(farm: Farm, call: Call, relay: Relay, { status, broke }: Relayed): void {
+  if (status < 300) tellAnswered(farm, call);
   if (broke === null) relay.finish();
   else relay.break(call.family, call.goneError ?? brokenError(call.worker ?? "", broke), call.id);
 }

@@ -49,7 +49,9 @@ export class UsageTap {
   }
 
   #text(): string {
-    return Buffer.concat(this.#tail).subarray(-2 * TAIL_BYTES).toString("utf8");
+    return Buffer.concat(this.#tail)
+      .subarray(-2 * TAIL_BYTES)
+      .toString("utf8");
   }
 }
 

@@ -1,7 +1,7 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Server } from "node:http";
 import { apiFamily, errorBody, errorHeaders, FarmError, HEADER } from "@farmgate/shared";
+import type { Caller } from "@farmgate/wire";
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import type { Caller } from "../auth.ts";
 import type { Farm } from "../farm.ts";
 import { isAllowedOrigin } from "../http/cors.ts";
 import { type Handler, pathOf } from "../http/door.ts";
@@ -19,17 +19,12 @@ declare module "fastify" {
 /** Paths that answer without a key. */
 const OPEN_PATHS: ReadonlySet<string> = new Set(["/", "/health", "/livez", "/readyz"]);
 
-export interface Control {
-  app: FastifyInstance;
-  handler: Handler;
-}
-
 /** Every path but inference, on fastify without a server of its own: `serverFor` gets its handler. */
 export async function createControl(farm: Farm, serverFor: (handler: Handler) => Server): Promise<FastifyInstance> {
   const app: FastifyInstance = fastify({
     logger: false,
     bodyLimit: 64 * 1_024,
-    serverFactory: (handler) => serverFor(handler as (request: IncomingMessage, response: ServerResponse) => void),
+    serverFactory: (handler) => serverFor(handler),
     frameworkErrors: (error, request, reply) => sendError(request, reply, asFarmError(farm, request, error)),
   });
   app.decorateRequest("caller", null as unknown as Caller);
@@ -75,7 +70,7 @@ function collectMethods(app: FastifyInstance): Map<string, Set<string>> {
 
 /** 405 with `allow` on every path that is there for other methods. */
 function refuseOtherMethods(app: FastifyInstance, known: ReadonlyMap<string, ReadonlySet<string>>): void {
-  for (const [url, taken] of [...known]) {
+  for (const [url, taken] of known) {
     const allowed = [...taken].join(", ");
     const method = METHODS.filter((candidate) => !taken.has(candidate));
     app.route({

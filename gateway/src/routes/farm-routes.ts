@@ -1,11 +1,10 @@
 import { FarmError } from "@farmgate/shared";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
-import { isAdmin } from "../auth.ts";
+import { allowedModels, isAdmin } from "../auth.ts";
 import type { Farm } from "../farm.ts";
 import { explainNow } from "../proxy/dry-run.ts";
 import type { LiveRequest } from "../proxy/live-requests.ts";
-import { allowedModels } from "../proxy/models-to-try.ts";
 import { keyAllows, resolveName } from "../routing/resolve-name.ts";
 import { farmModel, farmRequest, farmWorker } from "./farm-views.ts";
 
@@ -47,7 +46,7 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
     if (!farm.isReady) await farm.ready;
     const { model, api } = readQuestion(request.body);
     const resolved = resolveName(model, farm.names);
-    if (!keyAllows(allowedModels(request), resolved, farm.catalog.current.union)) {
+    if (!keyAllows(allowedModels(request.caller), resolved, farm.catalog.current.union)) {
       throw new FarmError("model_not_allowed", `Your key may not use the model "${model}".`, { param: "model" });
     }
     return explainNow(farm, { key: resolved.key, name: resolved.name, api, prefixWorker: null });
@@ -75,7 +74,6 @@ function readQuestion(body: string | undefined): z.output<typeof question> {
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const param = issue?.path.join(".") ?? "";
-  throw new FarmError("invalid_request", `${param === "" ? "The body" : param}: ${issue?.message ?? "is not valid"}.`, {
-    ...(param === "" ? {} : { param }),
-  });
+  const message = `${param === "" ? "The body" : param}: ${issue?.message ?? "is not valid"}.`;
+  throw new FarmError("invalid_request", message, param === "" ? {} : { param });
 }

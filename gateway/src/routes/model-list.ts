@@ -26,13 +26,15 @@ export function modelList(source: ModelListSource): ModelListEntry[] {
   const { union } = source.catalog;
   const entries: ModelListEntry[] = [];
   for (const model of new Set(union.values())) {
-    if (keyAllows(source.patterns, resolveName(model.id, source.names), union)) entries.push(toEntry(model.id, model, source));
+    if (keyAllows(source.patterns, resolveName(model.id, source.names), union))
+      entries.push(toEntry(model.id, model, source));
   }
   const listed = new Set(entries.map(({ id }) => nameKey(id)));
   for (const [alias, name] of source.names.aliases) {
     const model = union.get(nameKey(name));
     if (model === undefined || listed.has(alias)) continue;
-    if (keyAllows(source.patterns, resolveName(alias, source.names), union)) entries.push(toEntry(alias, model, source));
+    if (keyAllows(source.patterns, resolveName(alias, source.names), union))
+      entries.push(toEntry(alias, model, source));
   }
   return entries.sort((a, b) => (a.id < b.id ? -1 : 1));
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { allowedModels } from "../auth.ts";
 import type { Farm } from "../farm.ts";
-import { allowedModels } from "../proxy/models-to-try.ts";
 import { findModel, modelList, type ModelListSource } from "./model-list.ts";
 
 /** The one catalogue, answered from the cache. */
@@ -9,7 +9,7 @@ export function modelRoutes(app: FastifyInstance, farm: Farm): void {
   const sourceFor = (request: FastifyRequest): ModelListSource => ({
     catalog: farm.catalog.current,
     names: farm.names,
-    patterns: allowedModels(request),
+    patterns: allowedModels(request.caller),
     created,
   });
   app.get("/v1/models", async (request) => {
