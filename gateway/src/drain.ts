@@ -4,6 +4,8 @@ import type { Farm } from "./farm.ts";
 
 /** How long callers may take to read the last bytes of their answers, in milliseconds. */
 const FLUSH_MS = 1_000;
+/** Connections become idle once their last answer has been read: looked for this often. */
+const SWEEP_MS = 10;
 
 /**
  * Stops a gateway: no new connections, new requests and those that wait are told `draining`, running answers end
@@ -20,8 +22,14 @@ export async function drainFarm(farm: Farm, app: FastifyInstance, poller: Catalo
     farm.log.warn({ running: farm.live.all().length }, "the drain time is over: cancelling what still runs");
     for (const call of farm.live.all()) call.cancel();
   }
-  server.closeIdleConnections();
+  let stopSweeping = () => {};
+  const sweep = () => {
+    server.closeIdleConnections();
+    stopSweeping = farm.clock.after(SWEEP_MS, sweep);
+  };
+  sweep();
   await within(farm, closed, FLUSH_MS);
+  stopSweeping();
   server.closeAllConnections();
   await poller.stop();
   await farm.upstreams.destroy();

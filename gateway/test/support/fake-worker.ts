@@ -121,4 +121,6 @@ export function refuses(status: number, body: unknown, headers: Record<string, s
 export const hangs: Answer = () => {};
 
 /** Closes the connection in place of an answer. */
-export const resets: Answer = ({ request }) => request.socket.resetAndDestroy();
+export const resets: Answer = ({ request }) => {
+  request.socket.resetAndDestroy();
+};
