@@ -1,3 +1,4 @@
+import { FarmError } from "@farmgate/shared";
 import type { FastifyInstance } from "fastify";
 import type { CatalogPoller } from "./catalog/poller.ts";
 import type { Farm } from "./farm.ts";
@@ -19,8 +20,9 @@ export async function drainFarm(farm: Farm, app: FastifyInstance, poller: Catalo
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   farm.waitingRoom.turnAllAway();
   if (!(await within(farm, farm.live.idle(), farm.config.drain))) {
+    const stopped = new FarmError("draining", "The gateway stopped before the answer was complete.");
     farm.log.warn({ running: farm.live.all().length }, "the drain time is over: cancelling what still runs");
-    for (const call of farm.live.all()) call.cancel();
+    for (const call of farm.live.all()) call.cancel(stopped);
   }
   let stopSweeping = () => {};
   const sweep = () => {
