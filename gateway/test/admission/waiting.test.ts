@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { Asked } from "../support/fake-worker.ts";
 import { completes, fakeWorker, hangs } from "../support/fake-worker.ts";
 import { agents, chat, errorOf, runGateway } from "../support/gateway.ts";
 import { until } from "../support/until.ts";
@@ -21,7 +20,7 @@ describe("a worker at its cap", () => {
       await until(`request ${i} reaches the worker`, () => worker.asked.length > i);
       expect(worker.asked[i]?.body).toContain(`n${i}`);
       expect(worker.asked.filter(({ response }) => !response.writableEnded).length).toBeLessThanOrEqual(2);
-      await completes()(worker.asked[i] as Asked);
+      await completes()(worker.request(i));
     }
     for (const answer of answers) expect((await answer).status).toBe(200);
   });
@@ -36,10 +35,10 @@ describe("a worker at its cap", () => {
     await until("one waits", async () =>
       (await (await fetch(`${gateway.url}/metrics`)).text()).includes("farmgate_queue_depth 1"),
     );
-    await completes()(warm.asked[0] as Asked);
+    await completes()(warm.request(0));
     expect((await first).status).toBe(200);
     await until("it is asked again", () => warm.asked.length === 2);
-    await completes()(warm.asked[1] as Asked);
+    await completes()(warm.request(1));
     expect((await second).status).toBe(200);
     expect(cold.asked).toHaveLength(0);
   });
@@ -85,7 +84,7 @@ describe("a deadline for the first byte", () => {
     const gateway = await runGateway({ workers: agents({ a: worker }) });
     const response = await chat(gateway, {}, { headers: { "x-farmgate-deadline-ms": "100" } });
     expect(await errorOf(response)).toMatchObject({ status: 503, code: "deadline" });
-    await until("the worker sees the close", () => worker.asked[0]?.closed === true);
+    await until("the worker sees the close", () => worker.asked.every(({ closed }) => closed));
   });
 
   it("does not end an answer that has begun", async () => {

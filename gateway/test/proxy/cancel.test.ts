@@ -27,7 +27,7 @@ async function requests(gateway: RunningGateway): Promise<{ id: string; phase: s
 
 async function asked(worker: FakeWorker, n = 1): Promise<Asked> {
   await until("the worker is asked", () => worker.asked.length >= n);
-  return worker.asked[n - 1] as Asked;
+  return worker.request(n - 1);
 }
 
 const streams = ({ response }: Asked) => {
@@ -48,6 +48,7 @@ describe("a caller who leaves", () => {
     leave(socket);
     await until("the worker sees the close", () => got.closed, CEILING_MS);
     await until("the request is gone", async () => (await requests(gateway)).length === 0, CEILING_MS);
+    expect(worker.asked).toHaveLength(1);
   });
 
   it.each(ways)("%s in the middle of a stream ends the worker's work", async (_way, leave) => {
@@ -58,6 +59,7 @@ describe("a caller who leaves", () => {
     await new Promise((resolve) => socket.once("data", resolve));
     leave(socket);
     await until("the worker sees the close", () => got.closed, CEILING_MS);
+    expect(worker.asked).toHaveLength(1);
   });
 
   it("while a connection is made never reaches the worker", async () => {
@@ -104,6 +106,7 @@ describe("a caller who leaves", () => {
     await until("it is under way", async () => (await requests(gateway)).some(({ phase }) => phase === "receiving"));
     socket.destroy();
     await until("it is gone", async () => (await requests(gateway)).length === 0, CEILING_MS);
+    expect((await fetch(`${gateway.url}/livez`)).status).toBe(200);
   });
 
   it("is counted as 499", async () => {
@@ -112,10 +115,11 @@ describe("a caller who leaves", () => {
     const socket = post(gateway);
     await asked(worker);
     socket.destroy();
-    await until("it is counted", async () => {
-      const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
-      return metrics.includes('farmgate_requests_total{api="chat",model="m",worker="a",status="499",warmth="warm"} 1');
-    });
+    const metrics = async () => (await fetch(`${gateway.url}/metrics`)).text();
+    await until("it is counted", async () => (await metrics()).includes('status="499"'), CEILING_MS);
+    expect(await metrics()).toContain(
+      'farmgate_requests_total{api="chat",model="m",worker="a",status="499",warmth="warm"} 1',
+    );
   });
 });
 
