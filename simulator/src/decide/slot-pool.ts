@@ -48,7 +48,7 @@ export class SlotPool {
 
   /** The job starts now, or waits (null). */
   add(job: SlotJob, now: number): SlotStart | null {
-    const start = this.#queue.length === 0 ? this.#start(job, now) : null;
+    const start = this.#start(job, now);
     if (start === null) this.#queue.push(job);
     return start;
   }

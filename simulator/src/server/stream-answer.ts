@@ -33,7 +33,7 @@ export function streamAnswer(
         return;
       }
       if (upTo === sent) {
-        cancel = clock.after(Math.max(0, dueAt(pace, Math.min(sent + 1, pieces.length)) - now), step);
+        cancel = clock.after(Math.max(0, Math.ceil(dueAt(pace, Math.min(sent + 1, pieces.length)) - now)), step);
         return;
       }
       let text = opened ? "" : shape.opening(timings);

@@ -1,4 +1,6 @@
-import { expect, test } from "vitest";
+import type { Clock } from "@farmgate/shared";
+import { createSystemClock } from "@farmgate/wire";
+import { expect, test, vi } from "vitest";
 import { chat, engineWith } from "./ask.ts";
 
 const SLOW = { slots: 1, tokensPerSecond: 20, models: [{ name: "a", loaded: true }, "b"] };
@@ -27,6 +29,30 @@ test("a caller who leaves while the prompt is read, or who waits for a whole ans
     await engine.waitFor((stats) => stats.active === 0);
   }
   expect(engine.stats).toMatchObject({ left: 2, served: 0 });
+});
+
+test("nothing goes on for a caller who left", async () => {
+  const real = createSystemClock();
+  const pending = new Set<() => void>();
+  const after: Clock["after"] = (ms, fn) => {
+    const forget = () => pending.delete(forget);
+    const cancel = real.after(ms, () => {
+      forget();
+      fn();
+    });
+    pending.add(forget);
+    return () => {
+      forget();
+      cancel();
+    };
+  };
+  const engine = await engineWith(SLOW, { clock: { ...real, after } });
+  const asked = chat(engine, { stream: true, max_tokens: 1_000 });
+  await asked.firstBytes;
+  expect(pending.size).toBe(1);
+  asked.leave();
+  await vi.waitUntil(() => engine.stats.left === 1);
+  expect(pending.size).toBe(0);
 });
 
 test("a caller who leaves the queue is not served later", async () => {
