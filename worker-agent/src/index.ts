@@ -1,1 +1,6 @@
-export {};
+export * from "./queue/bound.ts";
+export * from "./queue/fifo.ts";
+export * from "./queue/greedy.ts";
+export * from "./queue/policy.ts";
+export * from "./queue/scheduler.ts";
+export * from "./queue/types.ts";
