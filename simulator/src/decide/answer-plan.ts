@@ -56,7 +56,7 @@ export function planAnswer(api: TextApi, body: Body, model: EngineModel): Answer
   };
 }
 
-export function contextExceeded(promptTokens: number, contextLength: number): EngineError {
+function contextExceeded(promptTokens: number, contextLength: number): EngineError {
   return {
     status: 400,
     type: "exceed_context_size_error",

@@ -12,7 +12,7 @@ export async function engineWith(options: object = {}, deps: Partial<EngineDeps>
   return engine;
 }
 
-export interface Answer {
+interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
   body: string;
