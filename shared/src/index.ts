@@ -7,6 +7,8 @@ export * from "./config/problem.ts";
 export * from "./error-envelope.ts";
 export * from "./errors.ts";
 export * from "./headers.ts";
+export * from "./json-scan.ts";
+export * from "./model-glob.ts";
 export * from "./model-name.ts";
 export * from "./protocol/catalog.ts";
 export * from "./random.ts";

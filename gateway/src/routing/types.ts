@@ -11,6 +11,8 @@ export type RoutingSet = "leading" | "loading" | "cold" | "failed" | "unlisted";
 export interface RoutingRequest {
   /** `nameKey` of the catalogue name (the caller's alias already resolved). */
   key: string;
+  /** The catalogue name as it was spelled: what a worker gets that does not list the model. */
+  name: string;
   api: Api;
   /** The worker that answered this conversation's prefix, if one is remembered. */
   prefixWorker: string | null;
@@ -24,7 +26,7 @@ export interface InflightView {
 
 /** Who was picked when, for fair turns; written by `Turns.picked` alone. */
 export interface TurnsView {
-  /** Virtual time of the worker for this model: lower goes first. */
+  /** Virtual time of the worker for the model of this key: lower goes first. */
   pass(worker: string, key: string): number;
 }
 
@@ -47,6 +49,8 @@ export interface Choice {
   upstreamModel: string;
   set: RoutingSet;
   warmth: Warmth;
+  /** What `Turns.picked` takes for this choice. */
+  turnWeight: number;
   reason: string;
 }
 

@@ -1,0 +1,173 @@
+import type { CatalogModel, WorkerEntry } from "../catalog/types.ts";
+import { nothingServes } from "./nothing-serves.ts";
+import { describeStanding, type Standing, standingWith } from "./standing.ts";
+import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy } from "./types.ts";
+
+/** One worker of the best set so far, with what orders it there. Two of these serve a whole choice. */
+interface Candidate {
+  entry: WorkerEntry | null;
+  model: CatalogModel | null;
+  standing: Standing | null;
+  refused: boolean;
+  holdsPrefix: boolean;
+  /** What the strategy compares: load for its capacity, or turns. Lower goes first. */
+  measure: number;
+  /** NaN until a tie asks for it. */
+  pass: number;
+}
+
+/**
+ * Picks the worker for a request, in one pass over the farm:
+ *
+ * 1. Workers that were tried, or are out (see `standingOf`), do not count.
+ * 2. The best set that has a worker wins; a lower set never does, however free it is.
+ * 3. In it, workers at their cap are passed over. All are: wait for this set.
+ * 4. Of the others the first by: not just refused a connection; holds the conversation's prefix and has a free slot;
+ *    the strategy's measure; warm before possibly warm; the turn (see `Turns`); the order of the configuration.
+ */
+export function choose(request: RoutingRequest, context: RoutingContext, tried: ReadonlySet<string>): Decision {
+  let best = noCandidate();
+  let next = noCandidate();
+  let bestRank = Number.POSITIVE_INFINITY;
+  let rivals = 0;
+  for (const entry of context.catalog.workers) {
+    // 1
+    if (tried.size > 0 && tried.has(entry.config.name)) continue;
+    const model = entry.byKey.get(request.key);
+    const standing = standingWith(entry, model, request, context);
+    if (standing.set === null || standing.rank > bestRank) continue;
+    // 2
+    if (standing.rank < bestRank) {
+      bestRank = standing.rank;
+      best.entry = null;
+      best.standing = standing;
+      rivals = 0;
+    }
+    // 3
+    const inflight = context.inflight.worker(entry.config.name);
+    if (entry.config.maxConcurrent > 0 && inflight >= entry.config.maxConcurrent) continue;
+    rivals += 1;
+    // 4
+    weigh(next, entry, model ?? null, standing, inflight, request, context);
+    if (best.entry === null || goesBefore(next, best, request.key, context)) {
+      const beaten = best;
+      best = next;
+      next = beaten;
+    }
+  }
+  if (best.entry !== null && best.standing !== null) {
+    const choice = toChoice(best.entry, best.standing, orderReason(best, rivals, request, context), request, context);
+    return { kind: "send", choice };
+  }
+  if (best.standing?.set != null) return { kind: "wait", set: best.standing.set };
+  return nothingServes(request, context);
+}
+
+/** The share that the strategy gives a worker, above 0. */
+export function turnWeight(entry: WorkerEntry, model: CatalogModel | null, strategy: Strategy): number {
+  switch (strategy) {
+    case "least-connections":
+      return capacity(entry, model);
+    case "weighted":
+      return entry.config.weight ?? 1;
+    case "round-robin":
+      return 1;
+  }
+}
+
+function weigh(
+  candidate: Candidate,
+  entry: WorkerEntry,
+  model: CatalogModel | null,
+  standing: Standing,
+  inflight: number,
+  request: RoutingRequest,
+  context: RoutingContext,
+): void {
+  const { name } = entry.config;
+  candidate.entry = entry;
+  candidate.model = model;
+  candidate.standing = standing;
+  candidate.refused = entry.refused;
+  candidate.holdsPrefix = request.prefixWorker === name && hasFreeSlot(entry, model, inflight, request, context);
+  candidate.pass = Number.NaN;
+  if (context.strategy === "least-connections") {
+    candidate.measure = inflight / capacity(entry, model);
+  } else {
+    candidate.measure = context.turns.pass(name, request.key);
+  }
+}
+
+function goesBefore(a: Candidate, b: Candidate, key: string, context: RoutingContext): boolean {
+  if (a.refused !== b.refused) return b.refused;
+  if (a.holdsPrefix !== b.holdsPrefix) return a.holdsPrefix;
+  if (a.measure !== b.measure) return a.measure < b.measure;
+  const aWarm = a.standing?.warmth === "warm";
+  if (aWarm !== (b.standing?.warmth === "warm")) return aWarm;
+  return passOf(a, key, context) < passOf(b, key, context);
+}
+
+function passOf(candidate: Candidate, key: string, context: RoutingContext): number {
+  if (Number.isNaN(candidate.pass)) candidate.pass = context.turns.pass(candidate.entry?.config.name ?? "", key);
+  return candidate.pass;
+}
+
+/** Requests that a worker takes at once: what its owner says, else what it reports, else 1. */
+function capacity(entry: WorkerEntry, model: CatalogModel | null): number {
+  return entry.config.weight ?? reportedSlots(entry, model) ?? 1;
+}
+
+/** What it reports comes first here: a conversation must not queue where no slot is. Nothing known: free. */
+function hasFreeSlot(
+  entry: WorkerEntry,
+  model: CatalogModel | null,
+  inflight: number,
+  request: RoutingRequest,
+  context: RoutingContext,
+): boolean {
+  if (model?.slots != null && model.slots > 0) {
+    return context.inflight.pair(entry.config.name, request.key) < model.slots;
+  }
+  return inflight < (reportedSlots(entry, null) ?? entry.config.weight ?? Number.POSITIVE_INFINITY);
+}
+
+function reportedSlots(entry: WorkerEntry, model: CatalogModel | null): number | null {
+  const slots = model?.slots ?? entry.report?.slots ?? null;
+  return slots !== null && slots > 0 ? slots : null;
+}
+
+function toChoice(
+  entry: WorkerEntry,
+  standing: Standing,
+  order: string,
+  request: RoutingRequest,
+  context: RoutingContext,
+): Choice {
+  const model = entry.byKey.get(request.key) ?? null;
+  return {
+    worker: entry,
+    model,
+    upstreamModel: model?.id ?? request.name,
+    set: standing.set ?? "unlisted",
+    warmth: standing.warmth,
+    turnWeight: turnWeight(entry, model, context.strategy),
+    reason: `${describeStanding(standing, entry, request.key)}; ${order}`,
+  };
+}
+
+function orderReason(best: Candidate, rivals: number, request: RoutingRequest, context: RoutingContext): string {
+  const { entry } = best;
+  if (entry === null) return "";
+  const refused = best.refused ? ", although it refused the last connection" : "";
+  if (best.holdsPrefix) return `it answered this conversation before${refused}`;
+  if (rivals === 1) return `the only such worker with room${refused}`;
+  if (context.strategy === "round-robin") return `its turn among ${rivals}${refused}`;
+  if (context.strategy === "weighted") return `its turn among ${rivals} (weight ${entry.config.weight ?? 1})${refused}`;
+  const inflight = context.inflight.worker(entry.config.name);
+  const room = capacity(entry, entry.byKey.get(request.key) ?? null);
+  return `least loaded of ${rivals} (${inflight} in flight, capacity ${room})${refused}`;
+}
+
+function noCandidate(): Candidate {
+  return { entry: null, model: null, standing: null, refused: false, holdsPrefix: false, measure: 0, pass: Number.NaN };
+}

@@ -1,0 +1,87 @@
+import { choose } from "./choose.ts";
+import { describeStanding, standingOf } from "./standing.ts";
+import type { Decision, RoutingContext, RoutingRequest, RoutingSet, Warmth } from "./types.ts";
+
+/** One worker that could serve the model, at its place. */
+export interface RankedWorker {
+  worker: string;
+  set: RoutingSet;
+  warmth: Warmth;
+  reason: string;
+  /** Requests that are there now, for any model. */
+  inflight: number;
+  upstreamModel: string;
+}
+
+export type ExplainedDecision =
+  | { kind: "send"; worker: string }
+  | { kind: "wait"; set: RoutingSet }
+  | { kind: "none"; code: "model_not_found" | "no_worker"; message: string };
+
+/** What `farmgate explain` and a dry run print. */
+export interface Explanation {
+  model: string;
+  key: string;
+  /** What would happen to a request that came now. */
+  decision: ExplainedDecision;
+  /** In the order in which they would be tried. */
+  ranked: readonly RankedWorker[];
+  out: readonly { worker: string; reason: string }[];
+}
+
+/** The whole ranking for a request, by the very `choose` that routes: each step takes the worker before as tried. */
+export function explain(request: RoutingRequest, context: RoutingContext): Explanation {
+  const tried = new Set<string>();
+  const ranked: RankedWorker[] = [];
+  const first = choose(request, context, tried);
+  for (let decision = first; decision.kind !== "none"; decision = choose(request, context, tried)) {
+    const next =
+      decision.kind === "send" ? [chosen(decision, context)] : atTheirCap(decision.set, request, context, tried);
+    for (const worker of next) {
+      ranked.push(worker);
+      tried.add(worker.worker);
+    }
+  }
+  const out = context.catalog.workers
+    .filter((entry) => !tried.has(entry.config.name))
+    .map((entry) => ({
+      worker: entry.config.name,
+      reason: describeStanding(standingOf(entry, request, context), entry, request.key),
+    }));
+  return { model: request.name, key: request.key, decision: toExplained(first), ranked, out };
+}
+
+function chosen({ choice }: Extract<Decision, { kind: "send" }>, context: RoutingContext): RankedWorker {
+  const { name } = choice.worker.config;
+  const { set, warmth, reason, upstreamModel } = choice;
+  return { worker: name, set, warmth, reason, inflight: context.inflight.worker(name), upstreamModel };
+}
+
+/** The workers that the request would wait for; never empty after a `wait` for that set. */
+function atTheirCap(
+  set: RoutingSet,
+  request: RoutingRequest,
+  context: RoutingContext,
+  tried: ReadonlySet<string>,
+): RankedWorker[] {
+  const ranked: RankedWorker[] = [];
+  for (const entry of context.catalog.workers) {
+    const { name, maxConcurrent } = entry.config;
+    if (tried.has(name)) continue;
+    const standing = standingOf(entry, request, context);
+    if (standing.set !== set) continue;
+    ranked.push({
+      worker: name,
+      set,
+      warmth: standing.warmth,
+      reason: `${describeStanding(standing, entry, request.key)}; at its cap of ${maxConcurrent}: a request would wait`,
+      inflight: context.inflight.worker(name),
+      upstreamModel: entry.byKey.get(request.key)?.id ?? request.name,
+    });
+  }
+  return ranked;
+}
+
+function toExplained(decision: Decision): ExplainedDecision {
+  return decision.kind === "send" ? { kind: "send", worker: decision.choice.worker.config.name } : decision;
+}

@@ -1,0 +1,151 @@
+import { anyGlobMatches, nameKey } from "@farmgate/shared";
+import type { CatalogModel, EngineName, WorkerEntry } from "../catalog/types.ts";
+import type { RoutingContext, RoutingRequest, RoutingSet, Warmth } from "./types.ts";
+
+/** Where a worker stands with a model. One shared value for each case, so that judging a worker allocates nothing. */
+export interface Standing {
+  /** null: out. */
+  set: RoutingSet | null;
+  /** Place of the set, 0 is best. `OUT_RANK`: out. */
+  rank: number;
+  warmth: Warmth;
+  /** For people: "gpu-box ...". */
+  why: string;
+}
+
+const OUT_RANK = 5;
+const RANK: Record<RoutingSet, number> = { leading: 0, loading: 1, cold: 2, failed: 3, unlisted: 4 };
+
+const WARM = inSet("leading", "warm", "has it loaded");
+const CANNOT_SAY = inSet("leading", "possibly-warm", "lists it and cannot say whether it is loaded");
+const UNREACHABLE = inSet("leading", "possibly-warm", "its catalogue cannot be fetched, so it may have it loaded");
+const LOADING = inSet("loading", "loading", "is loading it");
+const WAKING = inSet("loading", "loading", "was just sent a request that makes it load it");
+const COLD = inSet("cold", "cold", "has it, not loaded");
+const FAILED = inSet("failed", "cold", "failed to load it last time and may try again");
+const UNLISTED = inSet("unlisted", "unlisted", "does not list it: a last resort");
+
+const UNHEALTHY = out("is unhealthy");
+const MISCONFIGURED = out("is misconfigured: it refuses the gateway's key");
+const DRAINING = out("is draining");
+const ASIDE = out("is set aside for this model");
+/** The one standing that no waiting changes: the model is there, for other work. */
+export const OTHER_API = out("does not serve this API with it");
+const FORBIDDEN = out("its owner does not allow the model there");
+const MAY_GUESS = out("does not list it and could answer with another model");
+const NEVER_LISTED = out("does not list it, and no worker ever did");
+
+/** Engines that answer an error for a name they don't have. `auto` that was not recognised is spoken to as openai. */
+const REFUSES_UNKNOWN: Record<EngineName | "auto", boolean> = {
+  agent: true,
+  ollama: true,
+  vllm: true,
+  "llama-swap": true,
+  openai: true,
+  auto: true,
+  // Only in router mode, which its catalogue tells.
+  "llama-server": false,
+  lmstudio: false,
+  mlx: false,
+  tei: false,
+};
+
+/**
+ * Where the worker stands with the model of the request (contract: "Choosing a worker"):
+ *
+ * 1. Out: unhealthy, misconfigured, draining, or this pair is set aside.
+ * 2. The worker's last good catalogue lists the model:
+ *    2a. not for this API: out. 2b. Its catalogue cannot be fetched now: leading, possibly warm.
+ *    2c. By state: warm and unknown lead; loading, cold and failed have their own sets, but where a request is already
+ *        on its way, a load has begun: loading.
+ * 3. It does not:
+ *    3a. its owner does not allow the model, or 3b. its engine does not refuse unknown names: out.
+ *    3c. Its catalogue cannot be fetched: leading, possibly warm.
+ *    3d. Its catalogue is known: unlisted, unless no catalogue ever listed the model and all are known.
+ */
+export function standingOf(entry: WorkerEntry, request: RoutingRequest, context: RoutingContext): Standing {
+  return standingWith(entry, entry.byKey.get(request.key), request, context);
+}
+
+/** `standingOf` for who has looked the model up already: on a big farm that look-up is most of the work. */
+export function standingWith(
+  entry: WorkerEntry,
+  model: CatalogModel | undefined,
+  request: RoutingRequest,
+  context: RoutingContext,
+): Standing {
+  const { key } = request;
+  // 1
+  if (entry.health === "unhealthy") return UNHEALTHY;
+  if (entry.health === "misconfigured") return MISCONFIGURED;
+  if (entry.draining) return DRAINING;
+  if (entry.asideUntil.size > 0 && (entry.asideUntil.get(key)?.until ?? Number.NEGATIVE_INFINITY) > context.now) {
+    return ASIDE;
+  }
+  // 2
+  if (model !== undefined) return listedStanding(entry, model, request, context);
+  // 3
+  if (!ownerAllows(entry, request)) return FORBIDDEN;
+  if (!refusesUnknown(entry)) return MAY_GUESS;
+  if (entry.catalog === "unreachable") return UNREACHABLE;
+  if (context.catalog.allKnown && !context.catalog.everListed.has(key)) return NEVER_LISTED;
+  return UNLISTED;
+}
+
+/** The standing in words, with what the catalogue tells about this worker. */
+export function describeStanding(standing: Standing, entry: WorkerEntry, key: string): string {
+  if (standing === ASIDE) return `${standing.why}: ${entry.asideUntil.get(key)?.reason ?? "it disowned it"}`;
+  const troubled = standing === UNHEALTHY || standing === MISCONFIGURED || standing === UNREACHABLE;
+  return troubled && entry.problem !== null ? `${standing.why} (${entry.problem})` : standing.why;
+}
+
+function listedStanding(
+  entry: WorkerEntry,
+  model: CatalogModel,
+  request: RoutingRequest,
+  context: RoutingContext,
+): Standing {
+  // 2a
+  if (model.apis !== null && !model.apis.includes(request.api)) return OTHER_API;
+  // 2b
+  if (entry.catalog === "unreachable") return UNREACHABLE;
+  // 2c
+  switch (model.state) {
+    case "warm":
+      return WARM;
+    case "unknown":
+      return CANNOT_SAY;
+    case "loading":
+      return LOADING;
+    case "cold":
+      return context.inflight.pair(entry.config.name, request.key) > 0 ? WAKING : COLD;
+    case "failed":
+      return context.inflight.pair(entry.config.name, request.key) > 0 ? WAKING : FAILED;
+  }
+}
+
+/**
+ * Whether the owner allows a model that `byKey` does not have. A denied model may be asked for by its worker's other
+ * name for it, so what the worker reports under that name counts too.
+ */
+function ownerAllows(entry: WorkerEntry, request: RoutingRequest): boolean {
+  const { allow, deny } = entry.config.models;
+  if (deny.length === 0 && allow.includes("*")) return true;
+  if (anyGlobMatches(deny, request.name) || !anyGlobMatches(allow, request.name)) return false;
+  const reported = entry.report?.models ?? [];
+  return !reported.some(
+    ({ id, aliases }) => nameKey(id) === request.key || aliases.some((a) => nameKey(a) === request.key),
+  );
+}
+
+function refusesUnknown(entry: WorkerEntry): boolean {
+  return entry.report?.refusesUnknown ?? REFUSES_UNKNOWN[entry.engine ?? entry.config.engine];
+}
+
+function inSet(set: RoutingSet, warmth: Warmth, why: string): Standing {
+  return { set, rank: RANK[set], warmth, why };
+}
+
+function out(why: string): Standing {
+  return { set: null, rank: OUT_RANK, warmth: "unlisted", why };
+}

@@ -1,0 +1,107 @@
+import { type ModelState, nameKey } from "@farmgate/shared";
+import type { Catalog, CatalogModel, UnionModel, WorkerEntry } from "../../src/catalog/types.ts";
+import { Turns } from "../../src/routing/turns.ts";
+import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy } from "../../src/routing/types.ts";
+import { Inflight } from "../../src/state/inflight.ts";
+
+/** A model as a catalogue tells it: a chat model in this state, nothing else known. */
+export function model(id: string, state: ModelState, more: Partial<CatalogModel> = {}): CatalogModel {
+  return {
+    id,
+    aliases: [],
+    state,
+    kind: "chat",
+    contextLength: null,
+    slots: null,
+    queued: null,
+    oldestWaitMs: null,
+    loadMs: null,
+    tokensPerSecond: null,
+    apis: null,
+    ...more,
+  };
+}
+
+export interface WorkerSketch extends Partial<Omit<WorkerEntry, "config" | "byKey" | "asideUntil" | "report">> {
+  models?: readonly CatalogModel[];
+  weight?: number | null;
+  maxConcurrent?: number;
+  allow?: readonly string[];
+  deny?: readonly string[];
+  slots?: number | null;
+  refusesUnknown?: boolean;
+  /** nameKey -> until. */
+  aside?: Readonly<Record<string, number>>;
+  /** Its last good catalogue; false: there never was one. */
+  reported?: boolean;
+}
+
+/** A healthy worker with a fresh catalogue whose engine refuses unknown names, unless told otherwise. */
+export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
+  const { models = [], weight = null, maxConcurrent = 0, allow = ["*"], deny = [], slots = null } = sketch;
+  const { refusesUnknown = true, aside = {}, reported = true, ...entry } = sketch;
+  const byKey = new Map<string, CatalogModel>();
+  for (const each of models) for (const id of [each.id, ...each.aliases]) byKey.set(nameKey(id), each);
+  return {
+    config: {
+      name,
+      url: "http://127.0.0.1:1",
+      engine: entry.engine ?? "auto",
+      weight,
+      models: { allow, deny },
+      maxConcurrent,
+      apiKey: null,
+    },
+    engine: entry.engine ?? null,
+    health: entry.health ?? "healthy",
+    catalog: entry.catalog ?? "fresh",
+    catalogAt: 0,
+    draining: entry.draining ?? false,
+    refused: entry.refused ?? false,
+    missedPolls: 0,
+    problem: entry.problem ?? null,
+    report: reported ? { models, refusesUnknown, draining: false, slots } : null,
+    byKey,
+    asideUntil: new Map(Object.entries(aside).map(([key, until]) => [key, { until, reason: "it answered 404" }])),
+  };
+}
+
+/** The catalogue of these workers, as the reducer would make it. */
+export function catalogOf(workers: readonly WorkerEntry[], everListed: readonly string[] = []): Catalog {
+  const union = new Map<string, UnionModel>();
+  const listed = new Set(everListed.map(nameKey));
+  for (const entry of workers) {
+    for (const [key, { id, kind, contextLength }] of entry.byKey) {
+      listed.add(key);
+      if (entry.health !== "unhealthy")
+        union.set(key, { id, key: nameKey(id), kind, contextLength, workers: [], warm: [] });
+    }
+  }
+  const usable = workers.filter(({ health }) => health !== "unhealthy" && health !== "misconfigured");
+  const allKnown = usable.every(({ catalog }) => catalog !== "unreachable");
+  return { workers, union, everListed: listed, allKnown, version: 1 };
+}
+
+export interface Farm extends RoutingContext {
+  inflight: Inflight;
+  turns: Turns;
+}
+
+export function farm(workers: readonly WorkerEntry[], strategy: Strategy = "least-connections"): Farm {
+  return { catalog: catalogOf(workers), inflight: new Inflight(), turns: new Turns(), strategy, now: 1_000 };
+}
+
+export function ask(name: string, more: Partial<RoutingRequest> = {}): RoutingRequest {
+  return { name, key: nameKey(name), api: "chat", prefixWorker: null, ...more };
+}
+
+/** Puts `count` requests for a model at a worker. */
+export function busy(at: Farm, worker: string, count: number, name = "m"): void {
+  for (let i = 0; i < count; i += 1) at.inflight.enter(worker, nameKey(name));
+}
+
+/** The choice of a decision that must be one. */
+export function sent(decision: Decision): Choice {
+  if (decision.kind !== "send") throw new Error(`not sent: ${JSON.stringify(decision)}`);
+  return decision.choice;
+}

@@ -1,0 +1,109 @@
+import { JsonReader, JsonSyntaxError, type Span } from "./json-reader.ts";
+
+/** One element of the body's `messages`. */
+export interface MessageSpan extends Span {
+  /** Its `role` is `assistant`: an earlier answer that the caller sends back. */
+  assistant: boolean;
+}
+
+/** What routing reads of a request body. Byte ranges are `[start, end)` in that very body. */
+export interface ScannedBody {
+  ok: true;
+  model: string;
+  /** The value of `model`, both quotes included. */
+  modelStart: number;
+  modelEnd: number;
+  /** null: absent, or no boolean (APIs differ in what that means). */
+  stream: boolean | null;
+  /** The elements of `messages`; empty when there is no such array. */
+  messages: readonly MessageSpan[];
+}
+
+/** Why a body cannot be routed: for a 400 `invalid_request`. */
+export interface RefusedBody {
+  ok: false;
+  message: string;
+  /** The field at fault; null: the body itself. */
+  param: string | null;
+}
+
+export type BodyScan = ScannedBody | RefusedBody;
+
+/**
+ * Reads what routing needs of a JSON body, in one validating pass that builds no values: megabytes of base64 cost
+ * little more than the reading of them. Only keys of the outermost object count, wherever they stand and however
+ * they are escaped. Of a repeated key the last counts, as with JSON.parse; two `model` keys are refused, since
+ * gateway and worker could each see another one.
+ */
+export function scanBody(body: Buffer): BodyScan {
+  const reader = new JsonReader(body);
+  if (reader.peek() === -1) return refused("the body is empty: expected a JSON object", null);
+  const models: Span[] = [];
+  let stream: boolean | null = null;
+  let messages: readonly MessageSpan[] = [];
+  try {
+    reader.object((key) => {
+      if (reader.is(key, "model")) models.push(reader.value());
+      else if (reader.is(key, "stream")) stream = asBoolean(body, reader.value());
+      else if (reader.is(key, "messages")) messages = readMessages(reader);
+      else reader.value();
+    });
+    reader.end();
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return refused(`the body is not a JSON object: ${error.message}`, null);
+    throw error;
+  }
+  const [span, second] = models;
+  if (span === undefined) return refused("the body has no `model`", "model");
+  if (second !== undefined) {
+    return refused(`the body has two \`model\` keys, at bytes ${span.start} and ${second.start}`, "model");
+  }
+  if (body[span.start] !== 0x22) return refused("`model` must be a string", "model");
+  const model = reader.text(span);
+  if (model === "") return refused("`model` must not be empty", "model");
+  return { ok: true, model, modelStart: span.start, modelEnd: span.end, stream, messages };
+}
+
+/** The same body with another model: the bytes of that value change, no others. The given body is left as it is. */
+export function replaceModel(body: Buffer, scan: ScannedBody, model: string): Buffer {
+  if (model === scan.model) return body;
+  return Buffer.concat([
+    body.subarray(0, scan.modelStart),
+    Buffer.from(JSON.stringify(model)),
+    body.subarray(scan.modelEnd),
+  ]);
+}
+
+function readMessages(reader: JsonReader): readonly MessageSpan[] {
+  if (reader.peek() !== 0x5b) {
+    reader.value();
+    return [];
+  }
+  const messages: MessageSpan[] = [];
+  reader.array(() => {
+    const isObject = reader.peek() === 0x7b;
+    const start = reader.at;
+    let assistant = false;
+    if (isObject) {
+      reader.object((key) => {
+        const isRole = reader.is(key, "role");
+        const value = reader.value();
+        if (isRole) assistant = reader.bytes[value.start] === 0x22 && reader.is(value, "assistant");
+      });
+    } else {
+      reader.value();
+    }
+    messages.push({ start, end: reader.at, assistant });
+  });
+  return messages;
+}
+
+function asBoolean(body: Buffer, span: Span): boolean | null {
+  const text = body.toString("latin1", span.start, Math.min(span.end, span.start + 6));
+  if (text === "true") return true;
+  return text === "false" ? false : null;
+}
+
+function refused(message: string, param: string | null): RefusedBody {
+  return { ok: false, message, param };
+}

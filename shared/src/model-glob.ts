@@ -1,0 +1,45 @@
+import { nameKey } from "./model-name.ts";
+
+/**
+ * Whether a pattern of the configuration (`models` of a key or of a worker) means this model. `*` stands for any
+ * characters, also none and also `/`; case and a trailing `:latest` make no difference, as in `nameKey`.
+ */
+export function globMatches(pattern: string, model: string): boolean {
+  if (pattern === "*") return true;
+  const wanted = pattern.toLowerCase();
+  const key = nameKey(model);
+  if (matches(wanted, key)) return true;
+  const hasTag = key.lastIndexOf(":") > key.lastIndexOf("/");
+  return !hasTag && matches(wanted, `${key}:latest`);
+}
+
+/** Whether one of the patterns means this model. */
+export function anyGlobMatches(patterns: readonly string[], model: string): boolean {
+  return patterns.some((pattern) => globMatches(pattern, model));
+}
+
+/** Compares piece by piece, going back to the last `*` alone: time is at most pattern times text, never more. */
+function matches(pattern: string, text: string): boolean {
+  let p = 0;
+  let t = 0;
+  let star = -1;
+  let resume = 0;
+  while (t < text.length) {
+    if (pattern[p] === "*") {
+      star = p;
+      resume = t;
+      p += 1;
+    } else if (pattern[p] === text[t]) {
+      p += 1;
+      t += 1;
+    } else if (star >= 0) {
+      resume += 1;
+      t = resume;
+      p = star + 1;
+    } else {
+      return false;
+    }
+  }
+  while (pattern[p] === "*") p += 1;
+  return p === pattern.length;
+}
