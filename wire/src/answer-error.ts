@@ -3,6 +3,8 @@ import { type ApiFamily, errorBody, errorHeaders, type FarmError, HEADER } from 
 
 /** How much of a refused upload is thrown away before its connection is cut. */
 const DISCARD_BYTES = 256 * 1_024 ** 2;
+/** How long its sender may pause meanwhile, in milliseconds. */
+const DISCARD_PAUSE_MS = 10_000;
 
 export interface ErrorContext {
   family: ApiFamily;
@@ -39,5 +41,6 @@ function endAfterUpload(response: ServerResponse, body: Buffer): void {
     if (discarded > DISCARD_BYTES) request.destroy();
   });
   request.once("end", () => response.end());
+  request.setTimeout(DISCARD_PAUSE_MS, () => request.destroy());
   request.resume();
 }

@@ -41,7 +41,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #timeouts: ExchangeTimeouts;
   #controller: Dispatcher.DispatchController | null = null;
   #phase: ExchangePhase = "connect";
-  #stopTimer: () => void;
+  #stopTimer: () => void = () => {};
+  readonly #startedAt: number;
   #lastByteAt: number;
   #ended = false;
 
@@ -55,8 +56,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#sink = sink;
     this.#clock = clock;
     this.#timeouts = timeouts;
-    this.#lastByteAt = clock.now();
-    this.#stopTimer = clock.after(timeouts.firstByteMs, () => this.#fail(this.#phase, "timeout"));
+    this.#startedAt = clock.now();
+    this.#lastByteAt = this.#startedAt;
+    this.#watch(timeouts.firstByteMs);
     dispatcher.dispatch(
       {
         origin: request.origin,
@@ -95,9 +97,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (this.#ended || status < 200) return;
     this.#phase = "body";
-    this.#stopTimer();
     this.#lastByteAt = this.#clock.now();
-    this.#watchIdle(this.#timeouts.idleMs);
     this.#sink.head(
       status,
       (controller.rawHeaders as Buffer[]).map((field) => field.toString("latin1")),
@@ -118,13 +118,26 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#end({ ok: false, failure: failureOf(error, this.#phase) });
   }
 
-  /** One timer that re-arms itself for what is left, instead of one per piece. A paused stream is not idle. */
-  #watchIdle(ms: number): void {
-    this.#stopTimer = this.#clock.after(ms, () => {
-      const silent = this.#controller?.paused === true ? 0 : this.#clock.now() - this.#lastByteAt;
-      if (silent >= this.#timeouts.idleMs) this.#fail("body", "timeout");
-      else this.#watchIdle(this.#timeouts.idleMs - silent);
+  /**
+   * One timer watches both limits: it is never touched on the way, and when it fires, arms itself again for what is
+   * left. So it never sleeps longer than the idle limit, which may begin to count any moment.
+   */
+  #watch(leftMs: number): void {
+    this.#stopTimer = this.#clock.after(Math.min(leftMs, this.#timeouts.idleMs), () => {
+      const left = this.#phase === "body" ? this.#idleLeft() : this.#firstByteLeft();
+      if (left <= 0) this.#fail(this.#phase, "timeout");
+      else this.#watch(left);
     });
+  }
+
+  #firstByteLeft(): number {
+    return this.#timeouts.firstByteMs - (this.#clock.now() - this.#startedAt);
+  }
+
+  /** A paused stream is not idle. */
+  #idleLeft(): number {
+    const silent = this.#controller?.paused === true ? 0 : this.#clock.now() - this.#lastByteAt;
+    return this.#timeouts.idleMs - silent;
   }
 
   #fail(phase: ExchangePhase, kind: "timeout" | "cancelled"): void {

@@ -3,6 +3,16 @@ import pretty from "pino-pretty";
 
 export type Log = pino.Logger;
 
+/** A line is written at the latest after this many milliseconds, or with the process's end. */
+const FLUSH_MS = 100;
+
+/** Several lines with one write: a busy gateway spends a tenth of its time on single ones. */
+function bufferedOutput(): pino.DestinationStream {
+  const output = pino.destination({ dest: 1, sync: false, minLength: 4_096 });
+  setInterval(() => output.flush(), FLUSH_MS).unref();
+  return output;
+}
+
 /**
  * The program's log on standard output: JSON lines, or readable ones on a terminal.
  * Keys and authorization headers are never logged, whoever passes an object with them.
@@ -15,6 +25,6 @@ export function createLog(name: string, level: string = process.env["FARMGATE_LO
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
   };
-  if (!process.stdout.isTTY) return pino(options);
+  if (!process.stdout.isTTY) return pino(options, bufferedOutput());
   return pino(options, pretty({ sync: true, ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss.l" }));
 }

@@ -1,6 +1,7 @@
 import { FarmError } from "@farmgate/shared";
 import { answerError } from "@farmgate/wire";
 import { deadlineError, isTaken, type Taken, takeWorker } from "../admission/take-worker.ts";
+import { untilReady } from "../admission/until-ready.ts";
 import type { Farm } from "../farm.ts";
 import type { RoutingRequest } from "../routing/types.ts";
 import { account, type Served } from "./account.ts";
@@ -22,15 +23,13 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
     leaveKey = farm.keys.enter(call.caller);
     if (farm.draining) throw new FarmError("draining", "The gateway is about to stop.", { retryAfterS: 5 });
     const received = await receive(farm, call);
-    if (!farm.isReady) await farm.ready;
+    if (!farm.isReady) await untilReady(farm, call);
     if (isDryRun(call)) served = answerDryRun(farm, call, received);
     else served = await serveFirstOf(farm, call, received);
   } catch (thrown) {
     served = { status: null, error: asFarmError(farm, call, thrown) };
   }
-  if (served.status === null && served.error !== null) {
-    refuse(call, served.error);
-  }
+  if (served.status === null && served.error !== null) refuse(call, served.error);
   leaveKey();
   farm.live.leave(call);
   account(farm, call, served);

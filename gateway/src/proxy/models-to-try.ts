@@ -24,7 +24,8 @@ export function* modelsToTry(farm: Farm, call: Call, received: Received): Genera
 }
 
 function toRequest(farm: Farm, call: Call, { body, scan }: Received, { name, key }: ResolvedName): RoutingRequest {
-  call.prefix = farm.config.routing.affinity ? prefixHashes(body, scan, key, call.callerName) : null;
+  const hasChoice = farm.config.routing.affinity && farm.catalog.current.workers.length > 1;
+  call.prefix = hasChoice ? prefixHashes(body, scan, key, call.callerName) : null;
   const prefixWorker = call.prefix === null ? null : farm.affinity.find(call.prefix);
   return { key, name, api: call.api, prefixWorker };
 }

@@ -42,17 +42,17 @@ export class UsageTap {
 
   /** Whether the stream ended the way OpenAI's do. */
   sawDone(): boolean {
-    return this.#text().includes("data: [DONE]") || this.#text().includes("data:[DONE]");
+    return /data: ?\[DONE\]/.test(this.#text());
   }
 
   usage(): Usage | null {
     return readUsage(this.#text());
   }
 
+  /** What is looked for is ASCII, so that no character has to be decoded. */
   #text(): string {
-    return Buffer.concat(this.#tail)
-      .subarray(-2 * TAIL_BYTES)
-      .toString("utf8");
+    const bytes = this.#tail.length === 1 && this.#tail[0] ? this.#tail[0] : Buffer.concat(this.#tail);
+    return bytes.toString("latin1", Math.max(0, bytes.length - 2 * TAIL_BYTES));
   }
 }
 

@@ -41,6 +41,11 @@ export async function createControl(farm: Farm, serverFor: (handler: Handler) =>
       throw new FarmError("forbidden", `Pages of ${origin.slice(0, 200)} may not change this farm (see cors.origins).`);
     }
   });
+  app.addHook("onResponse", (request, reply, done) => {
+    const { method, url } = request;
+    farm.log.debug({ method, path: pathOf(url), status: reply.statusCode, by: request.caller?.name }, "control");
+    done();
+  });
   app.setErrorHandler((error: FastifyError | FarmError, request, reply) =>
     sendError(request, reply, asFarmError(farm, request, error)),
   );

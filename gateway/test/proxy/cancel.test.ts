@@ -86,6 +86,20 @@ describe("a caller who leaves", () => {
     expect(bytes).not.toContain("POST");
   });
 
+  it("while the first catalogues are fetched is forgotten at once", async () => {
+    const worker = await fakeWorker({});
+    worker.catalogStatus = 0;
+    const gateway = await runGateway({
+      workers: agents({ a: worker }),
+      health: { interval: "60s", timeout: "30s" },
+    });
+    const socket = post(gateway);
+    await until("it waits", async () => (await requests(gateway)).some(({ phase }) => phase === "waiting"));
+    socket.destroy();
+    await until("it is gone", async () => (await requests(gateway)).length === 0, CEILING_MS);
+    expect(worker.asked).toHaveLength(0);
+  });
+
   it("while waiting for a worker leaves the queue", async () => {
     const worker = await fakeWorker({ m: "warm" }, hangs);
     const gateway = await runGateway({ workers: agents({ a: worker }, { maxConcurrent: 1 }) });

@@ -205,6 +205,32 @@ describe("a body over the limit", () => {
   });
 });
 
+describe("a caller that asks before it sends", () => {
+  it("is told to go on, or refused at once when it announces too much", async () => {
+    const worker = await fakeWorker({ m: "warm" });
+    const gateway = await runGateway({ workers: agents({ a: worker }), limits: { body: "1kb" } });
+    const ask = (length: number) =>
+      new Promise<{ continued: boolean; status: number }>((resolve, reject) => {
+        let continued = false;
+        const headers = { expect: "100-continue", "content-length": String(length) };
+        const sent = httpRequest(`${gateway.url}/v1/chat/completions`, { method: "POST", headers });
+        sent.on("continue", () => {
+          continued = true;
+          sent.end('{"model":"m"}'.padEnd(length));
+        });
+        sent.on("response", (response) => {
+          response.resume();
+          resolve({ continued, status: response.statusCode ?? 0 });
+          sent.destroy();
+        });
+        sent.on("error", reject);
+        sent.flushHeaders();
+      });
+    expect(await ask(100)).toEqual({ continued: true, status: 200 });
+    expect(await ask(2_000)).toEqual({ continued: false, status: 413 });
+  });
+});
+
 describe("a request that cannot be routed", () => {
   it("is a 400 that says why", async () => {
     const gateway = await runGateway({});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import {
+  answerHeaders,
+  headerSafe,
+  headerValue,
+  hopsOf,
+  retryAfterSeconds,
+  upstreamHeaders,
+} from "../../src/proxy/headers.ts";
+
+const identity = {
+  agent: true,
+  apiKey: "worker-key",
+  requestId: "r",
+  caller: "alice",
+  priority: "batch",
+  deadlineLeftMs: 12.4,
+  hops: 1,
+};
+const origin = { requestId: "r", worker: "gpu", model: "m", warmth: "warm", attempts: 2 };
+
+describe("headers for a worker", () => {
+  it("replace the caller's own and tell an agent who asks", () => {
+    const raw = [
+      "Authorization",
+      "Bearer x",
+      "X-Farmgate-Caller",
+      "root",
+      "Accept",
+      "a",
+      "Accept",
+      "b",
+      "Via",
+      "1.0 p",
+    ];
+    expect(upstreamHeaders(raw, identity).join(" ")).toBe(
+      "Accept a Accept b Via 1.0 p authorization Bearer worker-key via 1.1 farmgate x-request-id r " +
+        "x-farmgate-hop 2 x-farmgate-caller alice x-farmgate-priority batch x-farmgate-deadline-ms 12",
+    );
+  });
+
+  it("tell a bare engine nothing but Via", () => {
+    expect(upstreamHeaders([], { ...identity, agent: false, apiKey: null })).toEqual(["via", "1.1 farmgate"]);
+  });
+});
+
+describe("the hops of a request", () => {
+  it("are what it says or what Via shows, whichever is more; nonsense is none", () => {
+    expect(hopsOf(undefined, undefined)).toBe(0);
+    expect(hopsOf("3", "1.1 farmgate")).toBe(3);
+    expect(hopsOf("1", "1.0 other, 1.1 farmgate, 1.1 farmgate")).toBe(2);
+    expect(hopsOf("-4", undefined)).toBe(0);
+    expect(hopsOf("1e9", undefined)).toBe(0);
+  });
+});
+
+describe("headers for a caller", () => {
+  it("keep a stream's own cache-control, and stop buffers in front", () => {
+    const raw = ["Content-Type", "text/event-stream; charset=utf-8", "Cache-Control", "no-store"];
+    const headers = answerHeaders(raw, origin, []);
+    expect(headerValue(headers, "cache-control")).toBe("no-store");
+    expect(headerValue(headers, "x-accel-buffering")).toBe("no");
+    expect(headers.filter((part) => part.toLowerCase() === "cache-control")).toHaveLength(1);
+  });
+
+  it("can carry any name", () => {
+    expect(headerSafe("gpu box 1")).toBe("gpu box 1");
+    expect(headerSafe("größe\n")).toBe("gr%C3%B6%C3%9Fe%0A");
+  });
+});
+
+describe("retry-after", () => {
+  it("counts in seconds only", () => {
+    expect(retryAfterSeconds(["Retry-After", " 7 "])).toBe(7);
+    expect(retryAfterSeconds(["retry-after", "Mon, 30 Nov 2026 00:00:00 GMT"])).toBeNull();
+    expect(retryAfterSeconds([])).toBeNull();
+  });
+});
