@@ -23,7 +23,10 @@ export function showModels(worker: TrackedWorker): TrackedWorker {
   return { ...worker, draining, report, byKey: modelsByKey(report.models, worker.config) };
 }
 
-/** What the owner lets through, by `nameKey`: a model's own name comes before another's alias, then the first. */
+/**
+ * What the owner lets through, by `nameKey`. A model's own name comes before another's alias; of two models with one
+ * key the first counts, and the other is not there at all.
+ */
 export function modelsByKey(models: readonly CatalogModel[], config: WorkerConfig): ReadonlyMap<string, CatalogModel> {
   const allowed = models.filter((model) => isAllowed(model, config));
   const byKey = new Map<string, CatalogModel>();
@@ -32,7 +35,8 @@ export function modelsByKey(models: readonly CatalogModel[], config: WorkerConfi
     if (!byKey.has(key)) byKey.set(key, model);
   };
   for (const model of allowed) add(model.id, model);
-  for (const model of allowed) for (const alias of model.aliases) add(alias, model);
+  const own = [...byKey.values()];
+  for (const model of own) for (const alias of model.aliases) add(alias, model);
   return byKey;
 }
 
