@@ -1,7 +1,10 @@
-import { type AgentCatalog, CATALOG_PROTOCOL } from "@farmgate/shared";
+import { type AgentCatalog, type Api, CATALOG_PROTOCOL } from "@farmgate/shared";
 import type { Learned } from "./learned.ts";
 import type { SchedulerView } from "./queue/types.ts";
 import type { ServedModel } from "./served-model.ts";
+
+/** All that is passed on; which of them a model speaks is its engine's to say. */
+const APIS: Api[] = ["chat", "completions", "embeddings", "rerank", "responses"];
 
 export interface Identity {
   name: string;
@@ -37,7 +40,7 @@ export function catalogOf(
         context_length: null,
         memory_bytes: model.memoryBytes,
         engine: null,
-        apis: [],
+        apis: APIS,
         quantization: null,
         digest: null,
       };

@@ -53,15 +53,19 @@ export interface ReadinessWait {
 /** Looks every `pollMs` until the model is ready (null) or the deadline has passed (what was missing last). */
 export async function waitReady(model: ServedModel, asker: EngineAsker, wait: ReadinessWait): Promise<Missing> {
   const { deadline, pollMs, clock, signal } = wait;
+  let missing: Missing = null;
   for (;;) {
-    const left = Math.max(1, deadline - clock.now());
-    const missing = await lookReady(model, asker, signal, Math.min(left, TOKEN_MS));
-    if (missing === null) return null;
+    const left = deadline - clock.now();
+    if (left <= 0) break;
+    const seen = await lookReady(model, asker, signal, Math.min(left, TOKEN_MS));
+    if (seen === null) return null;
     if (signal.aborted) return "the wait was stopped";
-    const rest = deadline - clock.now();
-    if (rest <= 0) return `${model.url} was not ready within ${formatDuration(model.timeoutMs)}: ${missing}`;
-    await pause(Math.min(pollMs, rest), clock, signal);
+    // A look that the deadline cut short tells less than the one before it.
+    if (missing === null || left >= LOOK_MS) missing = seen;
+    await pause(Math.min(pollMs, Math.max(0, deadline - clock.now())), clock, signal);
   }
+  const limit = formatDuration(model.timeoutMs);
+  return `${model.url} was not ready within ${limit}: ${missing ?? "the script took all of it"}`;
 }
 
 function isGood(answer: EngineAnswer): boolean {

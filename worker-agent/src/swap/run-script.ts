@@ -52,7 +52,7 @@ async function start(run: ScriptRun): Promise<Ending> {
     });
     ended = endingOf(child, run);
   } catch (error) {
-    // Some failures of exec, as a script without `#!`, are thrown instead of told by an event.
+    // Some failures, as too long an argument list, are thrown instead of told by an event.
     ended = Promise.resolve({ kind: "not_run", error: error as NodeJS.ErrnoException });
   } finally {
     await output.close();
@@ -95,7 +95,6 @@ function reasonOf(ending: Ending, run: ScriptRun): string {
 const NOT_RUN: Readonly<Record<string, string>> = {
   ENOENT: "no such file, or its interpreter is missing",
   EACCES: "it is not executable",
-  ENOEXEC: "it is no program and has no #! line",
 };
 
 function whyNotRun(error: NodeJS.ErrnoException): string {
