@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { type AnswerPlan, type Body, planAnswer, type TextApi } from "../../src/decide/answer-plan.ts";
 import { engineOptionsSchema } from "../../src/decide/options.ts";

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Effect, EngineState } from "../../src/decide/engine-state.ts";
 import { engineOptionsSchema } from "../../src/decide/options.ts";
@@ -78,80 +77,4 @@ test("load and unload by hand", () => {
   engine.arrive(job("2", "a"), 4);
   expect(engine.unload("a")).toEqual([]);
   expect(kinds(engine.leave("2", "", 5))).toEqual(["unloaded a"]);
-});
-
-const MODELS = ["a", "b", "c"] as const;
-const action = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ do: fc.constant("arrive" as const), model: fc.constantFrom(...MODELS) }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("leave" as const), pick: fc.nat(1_000) }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant("loadEnded" as const), ok: fc.boolean(), pick: fc.nat(9) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("load", "unload"), model: fc.constantFrom(...MODELS) }) },
-);
-
-test("whatever happens: slots and the limit hold, and every request starts or is refused once", () => {
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 1, max: 3 }),
-      fc.integer({ min: 0, max: 3 }),
-      fc.array(action, { maxLength: 150 }),
-      (slots, maxLoaded, script) => {
-        const engine = state({ slots, maxLoaded });
-        const waiting = new Map<string, string>();
-        const running = new Map<string, string>();
-        const loading = new Set<string>();
-        let now = 0;
-        const carryOut = (effects: unknown) => {
-          if (!Array.isArray(effects)) return;
-          for (const effect of effects as Effect[]) {
-            if (effect.kind === "load") loading.add(effect.model);
-            else if (effect.kind === "stop-load") loading.delete(effect.model);
-            else if (effect.kind === "unloaded") expect([...running.values()]).not.toContain(effect.model);
-            else {
-              expect(waiting.has(effect.job)).toBe(true);
-              if (effect.kind === "start") running.set(effect.job, waiting.get(effect.job) ?? "");
-              waiting.delete(effect.job);
-            }
-          }
-          for (const model of MODELS) {
-            expect([...running.values()].filter((one) => one === model).length).toBeLessThanOrEqual(slots);
-          }
-          const inMemory = MODELS.filter((model) => engine.phase(model).phase !== "unloaded").length;
-          if (maxLoaded > 0) expect(inMemory).toBeLessThanOrEqual(maxLoaded);
-          expect(engine.counts()).toEqual({ active: running.size, queued: waiting.size });
-        };
-        const leave = (id: string) => {
-          running.delete(id);
-          waiting.delete(id);
-          carryOut(engine.leave(id, "", now));
-        };
-        const endLoad = (model: string, ok: boolean) => {
-          loading.delete(model);
-          carryOut(engine.loadEnded(model, ok, now));
-        };
-        for (const step of script) {
-          now += 1;
-          if (step.do === "arrive") {
-            waiting.set(String(now), step.model);
-            carryOut(engine.arrive(job(String(now), step.model), now));
-          } else if (step.do === "leave") {
-            const all = [...waiting.keys(), ...running.keys()];
-            if (all.length > 0) leave(all[step.pick % all.length] ?? "");
-          } else if (step.do === "loadEnded") {
-            const all = [...loading];
-            if (all.length > 0) endLoad(all[step.pick % all.length] ?? "", step.ok);
-          } else carryOut(step.do === "load" ? engine.load(step.model) : engine.unload(step.model));
-        }
-        // In the end everybody is served: loads succeed, answers end.
-        for (let i = 0; waiting.size + running.size + loading.size > 0; i += 1) {
-          expect(i).toBeLessThan(5_000);
-          now += 1;
-          const [load] = loading;
-          const [id] = running.keys();
-          expect(load ?? id).toBeDefined();
-          if (load !== undefined) endLoad(load, true);
-          else leave(id ?? "");
-        }
-      },
-    ),
-  );
 });

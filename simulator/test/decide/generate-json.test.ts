@@ -1,5 +1,5 @@
 import { seededRandom } from "@farmgate/shared";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { valueForSchema } from "../../src/decide/generate-json.ts";
 

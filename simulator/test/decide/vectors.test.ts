@@ -1,13 +1,17 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Body } from "../../src/decide/answer-plan.ts";
-import { engineOptionsSchema } from "../../src/decide/options.ts";
+import { type EngineModel, engineOptionsSchema } from "../../src/decide/options.ts";
 import { planEmbeddings, planRerank } from "../../src/decide/vectors.ts";
 
 const models = engineOptionsSchema.parse({
   models: [{ name: "emb", kind: "embedding", contextLength: 512 }, { name: "rank", kind: "rerank" }, "chat"],
 }).models;
-const named = (name: string) => models.find((model) => model.name === name) ?? models[0]!;
+function named(name: string): EngineModel {
+  const found = models.find((model) => model.name === name);
+  if (found === undefined) throw new Error(`no model ${name}`);
+  return found;
+}
 
 interface Embedded {
   data: { index: number; embedding: number[] | string }[];
