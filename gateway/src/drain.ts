@@ -1,9 +1,12 @@
+import { FarmError } from "@farmgate/shared";
 import type { FastifyInstance } from "fastify";
 import type { CatalogPoller } from "./catalog/poller.ts";
 import type { Farm } from "./farm.ts";
 
 /** How long callers may take to read the last bytes of their answers, in milliseconds. */
 const FLUSH_MS = 1_000;
+/** Connections become idle once their last answer has been read: looked for this often. */
+const SWEEP_MS = 10;
 
 /**
  * Stops a gateway: no new connections, new requests and those that wait are told `draining`, running answers end
@@ -17,11 +20,18 @@ export async function drainFarm(farm: Farm, app: FastifyInstance, poller: Catalo
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   farm.waitingRoom.turnAllAway();
   if (!(await within(farm, farm.live.idle(), farm.config.drain))) {
+    const stopped = new FarmError("draining", "The gateway stopped before the answer was complete.");
     farm.log.warn({ running: farm.live.all().length }, "the drain time is over: cancelling what still runs");
-    for (const call of farm.live.all()) call.cancel();
+    for (const call of farm.live.all()) call.cancel(stopped);
   }
-  server.closeIdleConnections();
+  let stopSweeping = () => {};
+  const sweep = () => {
+    server.closeIdleConnections();
+    stopSweeping = farm.clock.after(SWEEP_MS, sweep);
+  };
+  sweep();
   await within(farm, closed, FLUSH_MS);
+  stopSweeping();
   server.closeAllConnections();
   await poller.stop();
   await farm.upstreams.destroy();

@@ -11,16 +11,19 @@ export interface Reloaded {
   restartNeeded: string[];
 }
 
-const RESTART_KEYS = ["listen", "tls", "redis"] as const;
+const RESTART_KEYS: ReadonlySet<string> = new Set(["listen", "tls", "redis"]);
 
 /** Puts a changed configuration in force. What is running goes on; what waits is looked at anew. */
 export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfig): Reloaded {
   const before = farm.config;
-  const restartNeeded = RESTART_KEYS.filter((key) => !isDeepStrictEqual(before[key], next[key]));
-  // What runs stays what it was started with, so that a second change back is no change.
-  const config = { ...next, listen: before.listen, tls: before.tls, redis: before.redis };
-  const applied = !isDeepStrictEqual(before, config);
+  const keys = Object.keys(next) as (keyof GatewayConfig)[];
+  const changed = keys.filter((key) => !isDeepStrictEqual(before[key], next[key]));
+  const restartNeeded = changed.filter((key) => RESTART_KEYS.has(key));
+  const applied = changed.length > restartNeeded.length;
   if (!applied) return { applied, restartNeeded };
+  // What runs stays as it was started, so that changing it back is no change.
+  const { listen, tls, redis } = before;
+  const config = { ...next, listen, tls, redis };
   farm.config = config;
   farm.names = nameRules(config.models);
   farm.keys.configure(config.keys);

@@ -94,7 +94,7 @@ function waitForWorker(
       stop(new FarmError("queue_full", "Too many requests wait already.", { retryAfterS: 5 }));
       return;
     }
-    call.onGone(() => stop(call.goneError ?? new FarmError("cancelled", "The request was cancelled.")));
+    call.onGone(stop);
   });
 }
 

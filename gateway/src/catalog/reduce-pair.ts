@@ -14,14 +14,15 @@ const ANSWER_GRAIN_MS = 1_000;
 /** Answer bytes of a model: the worker is alive, and has the model loaded until a later poll says otherwise. */
 export function answered(worker: TrackedWorker, model: string, at: number): TrackedWorker {
   const key = ownKey(worker, model);
-  const noted = worker.answered.get(key) ?? (worker.byKey.has(key) ? null : worker.answeredAt);
-  const swapped = worker.lastAnswered !== key && worker.engine !== null && adapterFor(worker.engine).swapsUnseen;
-  const news = swapped || worker.retryAt.has(key);
+  const swaps = worker.engine !== null && adapterFor(worker.engine).swapsUnseen;
+  const tracked = worker.byKey.has(key) && !swaps;
+  const noted = tracked ? (worker.answered.get(key) ?? null) : worker.answeredAt;
+  const news = (swaps && worker.lastAnswered !== key) || worker.retryAt.has(key);
   if (!news && noted !== null && at - noted < ANSWER_GRAIN_MS) return worker;
   const next: TrackedWorker = {
     ...worker,
     answeredAt: Math.max(at, worker.answeredAt ?? at),
-    answered: worker.byKey.has(key) ? new Map(worker.answered).set(key, at) : worker.answered,
+    answered: tracked ? new Map(worker.answered).set(key, at) : worker.answered,
     lastAnswered: key,
     retryAt: without(worker.retryAt, pairKeys(worker, model)),
   };

@@ -54,6 +54,6 @@ function overheadMs(call: Call, sentAt: number): number {
 /** A stream that broke, or that ended without the mark with which its API ends streams. */
 function isCutShort(call: Call, status: number | null, error: FarmError | null): boolean {
   if (status !== 200 || !call.tap.eventStream) return false;
-  if (error !== null) return error.code !== "client_closed" && error.code !== "cancelled";
+  if (error !== null) return call.goneError === null;
   return (call.api === "chat" || call.api === "completions") && !call.tap.sawDone();
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Api, type ApiFamily, type ErrorCode, FarmError, type ScannedBody } from "@farmgate/shared";
+import { type Api, type ApiFamily, FarmError, type ScannedBody } from "@farmgate/shared";
 import type { Caller } from "@farmgate/wire";
 import type { PrefixHashes } from "../routing/prefix-hashes.ts";
 import type { Warmth } from "../routing/types.ts";
@@ -63,8 +63,8 @@ export class Call implements LiveRequest {
   /** The try that answers. */
   attempt: { readonly lastByteAt: number } | null = null;
   /** Why nobody wants the answer any more. */
-  #gone: Extract<ErrorCode, "client_closed" | "cancelled"> | null = null;
-  #stop: (() => void) | null = null;
+  #gone: FarmError | null = null;
+  #stop: ((why: FarmError) => void) | null = null;
 
   constructor(start: CallStart) {
     this.id = start.id;
@@ -87,29 +87,27 @@ export class Call implements LiveRequest {
 
   /** The caller has closed its connection, or its sending half. */
   leave(): void {
-    this.#go("client_closed");
+    this.#go(new FarmError("client_closed", "The caller has left."));
   }
 
-  cancel(): void {
-    this.#go("cancelled");
+  cancel(reason: FarmError): void {
+    this.#go(reason);
   }
 
   /** Why the request is not wanted any more; null while it is. */
   get goneError(): FarmError | null {
-    if (this.#gone === null) return null;
-    const text = this.#gone === "cancelled" ? "The request was cancelled by an operator." : "The caller has left.";
-    return new FarmError(this.#gone, text);
+    return this.#gone;
   }
 
   /** Says how to end what is under way should the request not be wanted any more; null: nothing is. */
-  onGone(stop: (() => void) | null): void {
+  onGone(stop: ((why: FarmError) => void) | null): void {
     this.#stop = stop;
-    if (this.#gone !== null) stop?.();
+    if (this.#gone !== null) stop?.(this.#gone);
   }
 
-  #go(why: "client_closed" | "cancelled"): void {
+  #go(why: FarmError): void {
     if (this.#gone !== null) return;
     this.#gone = why;
-    this.#stop?.();
+    this.#stop?.(why);
   }
 }

@@ -4,13 +4,12 @@ import { deadlineError, isTaken, type Taken, takeWorker } from "../admission/tak
 import type { Farm } from "../farm.ts";
 import type { RoutingRequest } from "../routing/types.ts";
 import { account, type Served } from "./account.ts";
-import type { AttemptEnd } from "./attempt.ts";
 import type { Call, Received } from "./call.ts";
 import { answerDryRun, isDryRun } from "./dry-run.ts";
 import { afterFailure, type FailedAttempt, failureError, retryReason } from "./failure.ts";
 import { modelsToTry } from "./models-to-try.ts";
 import { receive } from "./receive.ts";
-import { brokenError, sendTo } from "./send.ts";
+import { type Sent, sendTo } from "./send.ts";
 import { tellCatalog } from "./tell-catalog.ts";
 
 /** Serves one inference request from its arrival to the end of its answer. Never rejects. */
@@ -64,10 +63,7 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
     if (!isTaken(taken)) return { status: null, error: walkError(farm, request, tried, history) };
     tried.add(taken.choice.worker.config.name);
     const end = await ask(farm, call, received, taken, history);
-    if (end.kind === "relayed") {
-      const broke = end.broke === null ? null : (call.goneError ?? brokenError(call.worker ?? "", end.broke));
-      return { status: end.status, error: broke };
-    }
+    if (end.kind === "relayed") return { status: end.status, error: end.error };
     if (end.kind === "cancelled") return { status: null, error: call.goneError };
     if (received.deadlineAt !== null && farm.clock.now() >= received.deadlineAt) {
       return { status: null, error: deadlineError() };
@@ -79,13 +75,7 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
 }
 
 /** Asks one worker; when its connection had gone stale, once more on a fresh one. */
-async function ask(
-  farm: Farm,
-  call: Call,
-  received: Received,
-  taken: Taken,
-  history: FailedAttempt[],
-): Promise<AttemptEnd> {
+async function ask(farm: Farm, call: Call, received: Received, taken: Taken, history: FailedAttempt[]): Promise<Sent> {
   const { choice } = taken;
   const { name, url } = choice.worker.config;
   call.worker = name;
@@ -111,9 +101,9 @@ async function ask(
 function noteFailure(
   farm: Farm,
   choice: Taken["choice"],
-  end: Extract<AttemptEnd, { kind: "failed" }>,
+  end: Extract<Sent, { kind: "failed" }>,
   history: FailedAttempt[],
-): AttemptEnd {
+): Sent {
   history.push(end.failed);
   farm.metrics.retried(retryReason(end.failed));
   tellCatalog(farm, choice, end.failed);

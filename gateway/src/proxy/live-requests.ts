@@ -1,4 +1,4 @@
-import type { Api } from "@farmgate/shared";
+import type { Api, FarmError } from "@farmgate/shared";
 
 /** What `/farm/requests` tells of a request under way. */
 export interface LiveRequest {
@@ -14,8 +14,8 @@ export interface LiveRequest {
   readonly phase: RequestPhase;
   /** When the worker last sent something, on the clock of `now`; null: nothing yet. */
   readonly lastByteAt: number | null;
-  /** Ends it; its caller is told `cancelled`. */
-  cancel(): void;
+  /** Ends it; its caller is told why. */
+  cancel(reason: FarmError): void;
 }
 
 export type RequestPhase = "receiving" | "waiting" | "asking" | "answering";

@@ -10,14 +10,13 @@ import { Relay } from "./relay.ts";
 import { tellAnswered } from "./tell-catalog.ts";
 import type { Upstream } from "./upstreams.ts";
 
+/** How it went: an answer that was passed on, up to its end or to where it broke; or no byte was. */
+export type Sent =
+  | { kind: "relayed"; status: number; error: FarmError | null }
+  | Exclude<AttemptEnd, { kind: "relayed" }>;
+
 /** Sends the request to one worker and passes its answer on; resolves once that has ended, and never rejects. */
-export function sendTo(
-  farm: Farm,
-  call: Call,
-  received: Received,
-  choice: Choice,
-  upstream: Upstream,
-): Promise<AttemptEnd> {
+export function sendTo(farm: Farm, call: Call, received: Received, choice: Choice, upstream: Upstream): Promise<Sent> {
   const { config, engine } = choice.worker;
   const now = farm.clock.now();
   const { firstByte, idle } = farm.config.timeouts;
@@ -46,8 +45,7 @@ export function sendTo(
     const relay = new Relay(call.response, call.tap, () => attempt?.resume());
     const done = (end: AttemptEnd) => {
       call.onGone(null);
-      if (end.kind === "relayed") finish(farm, call, relay, end);
-      resolve(end);
+      resolve(end.kind === "relayed" ? finish(farm, call, relay, end) : end);
     };
     attempt = new Attempt(
       upstream.pool,
@@ -86,16 +84,24 @@ function target(farm: Farm, call: Call, received: Received, choice: Choice, rela
   };
 }
 
-type Relayed = Extract<AttemptEnd, { kind: "relayed" }>;
-
-function finish(farm: Farm, call: Call, relay: Relay, { status, broke }: Relayed): void {
+function finish(
+  farm: Farm,
+  call: Call,
+  relay: Relay,
+  { status, broke }: Extract<AttemptEnd, { kind: "relayed" }>,
+): Sent {
   if (status < 300) tellAnswered(farm, call);
-  if (broke === null) relay.finish();
-  else relay.break(call.family, call.goneError ?? brokenError(call.worker ?? "", broke), call.id);
+  if (broke === null) {
+    relay.finish();
+    return { kind: "relayed", status, error: null };
+  }
+  const error = call.goneError ?? brokenError(call.worker ?? "", broke);
+  relay.break(call.family, error, call.id);
+  return { kind: "relayed", status, error };
 }
 
 /** What a caller is told of an answer that broke after it had begun. */
-export function brokenError(worker: string, broke: ExchangeFailure): FarmError {
+function brokenError(worker: string, broke: ExchangeFailure): FarmError {
   return broke.kind === "timeout"
     ? new FarmError("timeout_idle", `Worker "${worker}" stopped sending in the middle of its answer.`)
     : new FarmError("worker_failed", `Worker "${worker}" broke off in the middle of its answer (${broke.message}).`);

@@ -17,8 +17,9 @@ export class UsageTap {
   /** Set when the answer is a stream of events. */
   eventStream = false;
 
-  get totalBytes(): number {
-    return this.#total;
+  /** What the tap keeps alive. */
+  get heldBytes(): number {
+    return this.#tailBytes;
   }
 
   add(chunk: Buffer): void {

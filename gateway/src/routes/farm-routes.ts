@@ -27,7 +27,7 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
     if (live === undefined || !mayTouch(request, live)) {
       throw new FarmError("not_found", `No request "${request.params.id.slice(0, 200)}" is under way.`);
     }
-    live.cancel();
+    live.cancel(new FarmError("cancelled", "The request was cancelled by an operator."));
     return reply.code(200).send({ id: live.id, cancelled: true });
   });
   for (const type of ["drain", "resume"] as const) {

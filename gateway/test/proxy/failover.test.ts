@@ -146,7 +146,7 @@ describe("after the first byte", () => {
     });
     const response = await chat(gateway);
     expect(response.status).toBe(200);
-    await expect(response.text()).rejects.toThrow();
+    await expect(response.text()).rejects.toThrow("terminated");
   });
 
   it("silence is told as timeout_idle", async () => {

@@ -23,6 +23,8 @@ export interface FakeWorker {
   /** Every inference request so far. */
   asked: Asked[];
   answer: Answer;
+  /** The nth of them, from 0. */
+  request(n: number): Asked;
   /** Model -> state of its catalogue. */
   models: Record<string, ModelState>;
   draining: boolean;
@@ -60,6 +62,11 @@ export async function fakeWorker(
     port,
     asked: [],
     answer,
+    request(n) {
+      const found = worker.asked[n];
+      if (found === undefined) throw new Error(`the fake worker got ${worker.asked.length} requests`);
+      return found;
+    },
     models,
     draining: false,
     catalogStatus: 200,
@@ -121,4 +128,6 @@ export function refuses(status: number, body: unknown, headers: Record<string, s
 export const hangs: Answer = () => {};
 
 /** Closes the connection in place of an answer. */
-export const resets: Answer = ({ request }) => request.socket.resetAndDestroy();
+export const resets: Answer = ({ request }) => {
+  request.socket.resetAndDestroy();
+};

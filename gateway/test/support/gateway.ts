@@ -8,7 +8,7 @@ export function configOf(file: Record<string, unknown>): GatewayConfig {
   const text = JSON.stringify({
     listen: { port: 0 },
     health: { interval: "50ms", timeout: "1s" },
-    drain: "2s",
+    drain: "20ms",
     workers: [],
     ...file,
   });

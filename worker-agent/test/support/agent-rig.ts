@@ -43,6 +43,9 @@ async function main() {
 main().then(() => note("end"), (error) => { console.error(error); process.exitCode = 1; });
 `;
 
+/** Waits for the file `go`, so that the test decides how long the swap takes. */
+export const HELD_SCRIPT = "#!/bin/sh\necho $1 >> calls.log\nwhile [ ! -f go ]; do sleep 0.02; done\n";
+
 export interface RigOptions {
   /** Over the rig's engine: models a and b, one loaded at a time by the script alone, quick. */
   engine?: object;

@@ -7,6 +7,13 @@ export async function until(holds: () => boolean | Promise<boolean>, ceilingMs =
   }
 }
 
+/** The only element of a list. */
+export function only<T>(list: readonly T[]): T {
+  const [first] = list;
+  if (first === undefined || list.length !== 1) throw new Error(`expected one element, found ${list.length}`);
+  return first;
+}
+
 /** True while a process with this id runs. */
 export function isAlive(pid: number): boolean {
   try {

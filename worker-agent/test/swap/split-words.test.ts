@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { array, assert, property, string } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { splitWords } from "../../src/swap/split-words.ts";
 
@@ -22,8 +22,8 @@ describe("the words of a command", () => {
 
   it("come back as they were when each is quoted", () => {
     const quoted = (word: string) => `'${word.replaceAll("'", `'"'"'`)}'`;
-    fc.assert(
-      fc.property(fc.array(fc.string()), (words) => {
+    assert(
+      property(array(string()), (words) => {
         expect(splitWords(words.map(quoted).join(" "))).toEqual(words);
       }),
     );
