@@ -22,7 +22,7 @@ export async function startAgentFarm(
   const [port = 0, ...enginePorts] = await freePorts(names.length + 1);
   const folder = await cleanup.folder();
   const swap = await writeSwapScript(folder, flags);
-  cleanup.add(swap, ({ endEngine }) => endEngine());
+  cleanup.add(swap, (script) => script.endEngine());
   const url = `http://127.0.0.1:${port}`;
   const agent = await cleanup.program(
     "agent",

@@ -17,7 +17,7 @@ export interface Asked {
   /** Resolves at the first piece of the body. */
   firstByte: Promise<void>;
   /** Leaves: closes the connection now. */
-  leave(): void;
+  leave: () => void;
 }
 
 /** One POST on a connection of its own. A connection that breaks before the status line is status 0. */

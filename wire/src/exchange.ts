@@ -70,6 +70,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     );
   }
 
+  /** When the upstream last sent something, on the clock's scale; the start of the exchange before that. */
+  get lastByteAt(): number {
+    return this.#lastByteAt;
+  }
+
   /** Goes on after `data` answered false. */
   resume(): void {
     this.#lastByteAt = this.#clock.now();

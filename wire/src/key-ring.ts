@@ -13,10 +13,16 @@ const EVERYBODY: Caller = { name: "", key: null };
 
 /** The configured keys, and how many requests each of them has under way. */
 export class KeyRing {
-  readonly #entries: readonly { caller: Caller; digest: Buffer }[];
+  #entries: readonly { caller: Caller; digest: Buffer }[] = [];
+  /** By name, so that a change of keys keeps the counts. */
   readonly #underWay = new Map<string, number>();
 
   constructor(keys: readonly AccessKey[]) {
+    this.configure(keys);
+  }
+
+  /** Replaces the keys; requests under way stay counted. */
+  configure(keys: readonly AccessKey[]): void {
     this.#entries = keys.map((key) => ({ caller: { name: key.name, key }, digest: digestOf(key.key) }));
   }
 

@@ -18,9 +18,13 @@ const swapSchema = z
 
 const queueSchema = z
   .strictObject({
+    /** `fifo` is plain arrival order, one answer after the other: what the greedy queue is measured against. */
+    policy: z.enum(["greedy", "fifo"], { error: "must be greedy or fifo" }).default("greedy"),
     maxBatch: wholeNumber(1).default(64),
     maxWait: duration.default(60_000),
     minResident: duration.default(0),
+    /** How long an idle warm model is kept for the rest of a burst before another one is loaded. */
+    gather: duration.default(100),
     maxDepth: wholeNumber(1).default(1_000),
   })
   .prefault({});

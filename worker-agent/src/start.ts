@@ -5,6 +5,7 @@ import type { AgentConfig } from "./config.ts";
 import { Executor, type RunSwap } from "./executor.ts";
 import { Learned } from "./learned.ts";
 import { AgentMetrics } from "./metrics.ts";
+import { POLICIES } from "./queue/policies.ts";
 import { Scheduler } from "./queue/scheduler.ts";
 import type { SchedulerRules } from "./queue/types.ts";
 import { EngineLinks } from "./serve/engine-links.ts";
@@ -43,7 +44,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const links = new EngineLinks();
   const learned = new Learned(models.models);
   const runner = new SwapRunner(await swapOptions(options), asker);
-  const scheduler = new Scheduler(rulesOf(config));
+  const scheduler = new Scheduler(rulesOf(config), POLICIES[config.queue.policy]);
   const metrics = new AgentMetrics();
   const executor = new Executor(scheduler, swapper(runner, { models, learned, metrics, clock, log }), clock);
   const runUnload = config.swap.unload
@@ -97,6 +98,7 @@ function rulesOf({ queue, swap, models }: AgentConfig): SchedulerRules {
     maxBatch: queue.maxBatch,
     maxWait: queue.maxWait,
     minResident: queue.minResident,
+    gather: queue.gather,
     maxDepth: queue.maxDepth,
     failureLimit: swap.failureLimit,
     failureReset: swap.failureReset,

@@ -217,7 +217,7 @@ export class Scheduler {
     }
     const line = waiters(this.#models.values());
     const idle = this.#running.size === 0;
-    const next = this.#policy.next({ loaded: turn?.model ?? null, running: this.#running.size, waiting: line });
+    const next = this.#policy.next({ loaded: turn?.model ?? null, waiting: line });
     if (turn === null) {
       if (idle && next !== null) this.#load(next, line, "nothing is loaded", now); // (2)
       return false;
