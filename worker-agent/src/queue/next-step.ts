@@ -31,10 +31,11 @@ export type Step =
  * 3. the turn may close and another model is due (R4): no grant; when the running answers have ended, load the due
  *    model with the smallest `since`;
  * 4. the policy names the loaded model: grant, a `load` at once, a request when a slot is free;
- * 5. it names another (R5): load it once nothing is running and the turn need not be kept any longer.
+ * 5. the loaded model has nothing left (R5): load the due model, else the one that the policy names, once nothing is
+ *    running and the turn need not be kept any longer.
  *
- * A model that becomes due needs no tick: while answers run the next `done` looks, and with none running the loaded
- * model has nothing left, so that (5) is at work already.
+ * A model that becomes due needs no tick: while answers run the next `done` looks, and with none running (5) is at
+ * work already, whose end nobody's becoming due brings nearer.
  */
 export function nextStep(standing: Standing, policy: Policy, rules: TurnRules, now: number): Step {
   const { turn, models } = standing;
@@ -46,15 +47,14 @@ export function nextStep(standing: Standing, policy: Policy, rules: TurnRules, n
   const next = line.find((model) => model.name === named)?.name ?? null;
   if (turn === null) return idle ? load(next, "nothing is loaded") : { do: "wait" }; // (2)
   const due = policy.strict ? null : closedFor(turn, line, rules, now);
-  if (due !== null) return idle ? load(due, `${turn.model} has had its turn`) : { do: "wait" }; // (3)
-  if (next === turn.model) {
-    const model = models.get(next);
-    const ready = model !== undefined && (model.queue.loads > 0 || model.running < model.slots);
-    return ready ? { do: "grant", model: next, othersWait: line.length > 1 } : { do: "wait" }; // (4)
+  if (next === turn.model || !idle) {
+    if (due !== null) return idle ? load(due, `${turn.model} has had its turn`) : { do: "wait" }; // (3)
+    const model = models.get(turn.model);
+    const ready = next === turn.model && model !== undefined && (model.queue.loads > 0 || model.running < model.slots);
+    return ready ? { do: "grant", model: turn.model, othersWait: line.length > 1 } : { do: "wait" }; // (4)
   }
-  if (!idle) return { do: "wait" };
   const until = keepUntil(turn, rules, now);
-  return now < until ? { do: "keep", until } : load(next, `${turn.model} has nothing left`); // (5)
+  return now < until ? { do: "keep", until } : load(due ?? next, `${turn.model} has nothing left`); // (5)
 }
 
 function load(model: string | null, cause: string): Step {
