@@ -1,1 +1,44 @@
-export {};
+#!/usr/bin/env node
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { createSystemClock } from "@farmgate/wire";
+import type { Io, Output } from "./io.ts";
+import { runProgram } from "./program.ts";
+
+const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
+
+function output(stream: NodeJS.WriteStream): Output {
+  let gone = false;
+  // A reader that has seen enough (`| head`) closes the pipe; that is no failure of ours.
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    gone = true;
+  });
+  return {
+    write: (text) => void (gone || stream.write(text)),
+    columns: () => (stream.isTTY ? stream.columns : null),
+    gone: () => gone,
+  };
+}
+
+const io: Io = {
+  argv: process.argv.slice(2),
+  env: process.env,
+  stdout: output(process.stdout),
+  stderr: output(process.stderr),
+  clock: createSystemClock(),
+  random: Math.random,
+  version,
+  self: [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url)],
+  onSignal(fn) {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => fn(signal));
+  },
+  exit: (code) => process.exit(code),
+  whenParentLeaves(fn) {
+    if (process.connected) process.once("disconnect", fn);
+  },
+};
+
+process.exitCode = await runProgram(io);

@@ -114,6 +114,8 @@ export interface WorkerEntry {
   byKey: ReadonlyMap<string, CatalogModel>;
   /** Pairs set aside: nameKey -> until (ms of `now`) and why. A changed catalogue clears them. */
   asideUntil: ReadonlyMap<string, { until: number; reason: string }>;
+  /** Models whose load failed: nameKey -> when the next try is due (ms of `now`). */
+  retryAt?: ReadonlyMap<string, number>;
 }
 
 /** One model of the union over all workers, as `/v1/models` lists it. */

@@ -29,6 +29,8 @@ export interface SchedulerRules {
   maxBatch: number;
   maxWait: number;
   minResident: number;
+  /** How long an idle model is kept for the rest of a burst before a swap away from it; unset: 0. */
+  gather?: number;
   maxDepth: number;
   failureLimit: number;
   failureReset: number;

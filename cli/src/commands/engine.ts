@@ -1,0 +1,63 @@
+import { type EngineFlags, type EngineOptions, engineOptionsFromFlags, startEngine } from "@farmgate/simulator";
+import { createLog } from "@farmgate/wire";
+import type { Command } from "commander";
+import { enginePart } from "../config/engine-part.ts";
+import { openConfig } from "../config/open-config.ts";
+import { usageError } from "../exit-code.ts";
+import { graceful } from "../graceful-end.ts";
+import type { Io } from "../io.ts";
+import { listening } from "../listening.ts";
+
+/** How long running answers may go on at the end, in milliseconds. */
+const DRAIN_MS = 5_000;
+
+interface EngineCommandOptions extends EngineFlags {
+  config?: string;
+}
+
+export function addEngineCommand(program: Command, io: Io): void {
+  program
+    .command("engine")
+    .description("Run a simulated engine: it answers like a llama-server in router mode, with invented text.")
+    .option("--config <file>", "a farm file; --name picks one of its engines and the other flags do not count")
+    .option("--name <name>", "the engine's name")
+    .option("--host <address>", "where it listens (default: 127.0.0.1)")
+    .option("--port <n>", "where it listens; 0 takes a free port (default: 8080)")
+    .option("--models <a,b>", "chat models, with commas (default: demo-chat,demo-code)")
+    .option("--embedding <a,b>", "embedding models")
+    .option("--rerank <a,b>", "rerank models")
+    .option("--loaded <a,b>", "the models that are loaded at start")
+    .option("--load <duration>", "time to load a model (default: 2s)")
+    .option("--max-loaded <n>", "models loaded at once; 0 = no limit (default: 4)")
+    .option("--no-autoload", "refuse a request for a model that is not loaded, instead of loading it")
+    .option("--single", "one model, loaded at start, as `llama-server -m` has it")
+    .option("--slots <n>", "requests that a model serves at once (default: 4)")
+    .option("--prompt-speed <n>", "prompt tokens a second; 0 = at once (default: 2000)")
+    .option("--tokens-per-second <n>", "answer tokens a second of one slot; 0 = at once (default: 50)")
+    .option("--context <n>", "context length of its models, in tokens")
+    .option("--api-key <key>", "the key that callers must send")
+    .option(
+      "--fail <form...>",
+      "what goes wrong: FORM[@MODEL][:N][%P], where FORM is refuse, hang, slow, 503-loading, reset-after-N-bytes, status-N, catalog-N or load-fails",
+    )
+    .action((options: EngineCommandOptions) => runEngine(options, io));
+}
+
+async function runEngine({ config, ...flags }: EngineCommandOptions, io: Io): Promise<void> {
+  const options = config === undefined ? fromFlags(flags) : await fromFarm(config, flags.name ?? null, io);
+  const log = createLog(`engine ${options.name ?? options.listen.port}`);
+  const { clock, random } = io;
+  const key = config === undefined ? "--port" : `listen.port of the engine in ${config}`;
+  const engine = await listening(() => startEngine(options, { clock, random, log }), options.listen, key);
+  await graceful({ io, log, drainMs: DRAIN_MS, close: () => engine.close(DRAIN_MS) }).ended;
+}
+
+function fromFlags(flags: EngineFlags): EngineOptions {
+  const outcome = engineOptionsFromFlags(flags);
+  if (outcome.ok) return outcome.options;
+  throw usageError(outcome.problems.join("\n"));
+}
+
+async function fromFarm(file: string, name: string | null, io: Io): Promise<EngineOptions> {
+  return enginePart(await openConfig(file, io.env), name);
+}

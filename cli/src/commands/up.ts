@@ -1,0 +1,82 @@
+import { createLog } from "@farmgate/wire";
+import type { Command } from "commander";
+import { urlOf } from "../config/derived-workers.ts";
+import type { Farm } from "../config/farm-schema.ts";
+import { openConfig } from "../config/open-config.ts";
+import { CommandError, usageError } from "../exit-code.ts";
+import { fixedPortFlag } from "../flags.ts";
+import { graceful } from "../graceful-end.ts";
+import type { Io } from "../io.ts";
+import { selfCommand } from "../self-command.ts";
+import { type ChosenFarm, chooseFarm } from "../up/choose-farm.ts";
+import { exampleModel } from "../up/example-model.ts";
+import { FarmProcesses, type Trouble } from "../up/farm-processes.ts";
+import { farmOf } from "../up/open-farm.ts";
+import { longestStopMs, type ProcessPlan, processPlans } from "../up/process-plan.ts";
+import { takenPorts } from "../up/taken-ports.ts";
+import { welcome } from "../up/welcome.ts";
+
+interface UpOptions {
+  config?: string;
+  demo?: boolean;
+  port?: number;
+}
+
+export function addUpCommand(program: Command, io: Io): void {
+  program
+    .command("up")
+    .description("Run a whole farm: the gateway and the agents and simulated engines of a file, each its own process.")
+    .option("--config <file>", "a farm or gateway file; else ./farmgate.yaml, found engines, or the demo farm")
+    .option("--demo", "run the demo farm of three simulated workers")
+    .option("--port <n>", "the gateway's port, instead of the file's", fixedPortFlag)
+    .action((options: UpOptions) => up(options, io));
+}
+
+async function up(options: UpOptions, io: Io): Promise<void> {
+  if (options.demo === true && options.config !== undefined) throw usageError("--demo and --config exclude each other");
+  const port = options.port ?? null;
+  const chosen = await chooseFarm({ config: options.config ?? null, demo: options.demo === true });
+  try {
+    const farm = farmOf(await openConfig(chosen.file, io.env), port);
+    const plans = processPlans(farm, chosen.file, port);
+    const taken = await takenPorts(plans, chosen.file);
+    if (taken.length > 0) throw new CommandError(taken.join("\n"));
+    await run(farm, plans, chosen, io);
+  } finally {
+    await chosen.tidy();
+  }
+}
+
+/** Never resolves: the process ends with the farm. */
+async function run(farm: Farm, plans: readonly ProcessPlan[], chosen: ChosenFarm, io: Io): Promise<void> {
+  const log = createLog("up");
+  const processes: FarmProcesses = new FarmProcesses(plans, io, log, (reason) => end.fail(reason));
+  const close = async () => {
+    await processes.stop();
+    await chosen.tidy();
+  };
+  const endHard = () => processes.kill();
+  const end = graceful({ io, log, drainMs: longestStopMs(plans), close, endHard });
+  const troubles = await processes.start();
+  const lost = troubles.find((trouble) => trouble.plan.role === "gateway");
+  if (lost === undefined) io.stdout.write(await greeting(farm, chosen, troubles, io));
+  else end.fail(`the gateway is not up: ${lost.reason}`);
+  await end.ended;
+}
+
+async function greeting(farm: Farm, chosen: ChosenFarm, troubles: readonly Trouble[], io: Io): Promise<string> {
+  const { listen, keys } = farm.gateway;
+  const url = urlOf(listen);
+  const model = await exampleModel(url, keys.find((entry) => entry.models.includes("*"))?.key ?? null);
+  const { origin, file, engines } = chosen;
+  return welcome({
+    url,
+    origin,
+    file,
+    engines,
+    model,
+    keyNeeded: keys.length > 0,
+    troubles,
+    command: selfCommand(io.env),
+  });
+}

@@ -1,0 +1,43 @@
+/** The three kinds of configuration file (contract sections 2 and 3). */
+export type ConfigKind = "gateway" | "agent" | "farm";
+
+const GATEWAY_KEYS = ["workers", "health", "routing", "retry", "timeouts", "limits", "redis", "tls", "cors"];
+const AGENT_KEYS = ["name", "swap", "queue", "memory"];
+
+/**
+ * Which kind of file a document is, told by its top-level keys alone, so that a file with mistakes in it still gets
+ * the messages of its own kind. An agent file may have `gateway:` and `engines:` as a farm file does; there they name
+ * addresses, here they describe programs to start.
+ *
+ * 1. `agents` is there: farm.
+ * 2. A key that only a gateway has, or `models` as a mapping: gateway.
+ * 3. A key that only an agent has, or `models` as a list: agent.
+ * 4. `gateway` without a `url`, or an entry of `engines` without one: farm.
+ * 5. `gateway` or `engines` with a `url`: agent.
+ * 6. Anything else, as an empty file: gateway.
+ */
+export function configKind(value: unknown): ConfigKind {
+  if (!isMapping(value)) return "gateway";
+  // (1)
+  if ("agents" in value) return "farm";
+  // (2)
+  if (GATEWAY_KEYS.some((key) => key in value) || isMapping(value["models"])) return "gateway";
+  // (3)
+  if (AGENT_KEYS.some((key) => key in value) || Array.isArray(value["models"])) return "agent";
+  // (4)
+  const engines = Array.isArray(value["engines"]) ? value["engines"] : [];
+  if ("gateway" in value && !hasUrl(value["gateway"])) return "farm";
+  if ("engines" in value && !engines.some(hasUrl)) return "farm";
+  // (5)
+  if ("gateway" in value || "engines" in value) return "agent";
+  // (6)
+  return "gateway";
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function hasUrl(value: unknown): boolean {
+  return isMapping(value) && "url" in value;
+}

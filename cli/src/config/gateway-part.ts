@@ -1,0 +1,22 @@
+import { type GatewayConfig, gatewayConfigSchema } from "@farmgate/gateway";
+import { checkDocument } from "@farmgate/shared";
+import { usageError } from "../exit-code.ts";
+import { checkFarm } from "./farm-schema.ts";
+import { checked, type OpenedConfig } from "./open-config.ts";
+
+/** The gateway that a gateway file or a farm file describes. `port` stands in for the file's own. */
+export function gatewayPart(opened: OpenedConfig, port: number | null): GatewayConfig {
+  const config = configured(opened);
+  return port === null ? config : { ...config, listen: { ...config.listen, port } };
+}
+
+function configured(opened: OpenedConfig): GatewayConfig {
+  switch (opened.kind) {
+    case "gateway":
+      return checked(opened, checkDocument(opened.document, gatewayConfigSchema));
+    case "farm":
+      return checked(opened, checkFarm(opened.document)).gateway;
+    case "agent":
+      throw usageError(`${opened.shown} is an agent's file; start it with: farmgate agent --config ${opened.shown}`);
+  }
+}

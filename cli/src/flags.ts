@@ -1,0 +1,24 @@
+import { InvalidArgumentError } from "commander";
+
+/** Where a gateway listens unless its file says otherwise. */
+export const DEFAULT_GATEWAY = "http://127.0.0.1:8400";
+
+/** `--port N`. */
+export function portFlag(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError("must be a port number, 0 to 65535");
+}
+
+/** `--port N` where the address must be known before anything listens. */
+export function fixedPortFlag(text: string): number {
+  const port = portFlag(text);
+  if (port > 0) return port;
+  throw new InvalidArgumentError("must be a port number, 1 to 65535");
+}
+
+/** `--gateway URL`, without a trailing slash. */
+export function gatewayFlag(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, "");
+  throw new InvalidArgumentError("must be an http:// or https:// address");
+}

@@ -1,0 +1,42 @@
+import { unwatchFile, watchFile } from "node:fs";
+import { resolve } from "node:path";
+import type { Log } from "@farmgate/wire";
+
+const POLL_MS = 1_000;
+
+export interface ReloadOptions<T> {
+  file: string;
+  /** Reads and checks the file; rejects with every problem. */
+  read: () => Promise<T>;
+  reload: (config: T) => { applied: boolean; restartNeeded: readonly string[] };
+  log: Log;
+}
+
+/**
+ * Applies the file whenever it has changed, and keeps what runs when the new text is not usable. The file's state is
+ * polled, because an editor that writes a new file in the old one's place ends every watch on the old one.
+ * Returns what ends the watching.
+ */
+export function reloadOnChange<T>({ file, read, reload, log }: ReloadOptions<T>): () => void {
+  const path = resolve(file);
+  let turn = Promise.resolve();
+  const apply = async () => {
+    try {
+      const { restartNeeded } = reload(await read());
+      log.info({ file }, "the changed configuration is in use");
+      if (restartNeeded.length > 0) {
+        log.warn({ file, keys: restartNeeded }, `a restart is needed for: ${restartNeeded.join(", ")}`);
+      }
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.error({ file, reason }, "the changed configuration is refused; the old one stays in use");
+    }
+  };
+  const changed = (now: { mtimeMs: number; size: number }, before: { mtimeMs: number; size: number }) => {
+    // Only the access time moved, or the file is away for the moment (mtime 0).
+    if (now.mtimeMs === 0 || (now.mtimeMs === before.mtimeMs && now.size === before.size)) return;
+    turn = turn.then(apply);
+  };
+  watchFile(path, { interval: POLL_MS, persistent: false }, changed);
+  return () => unwatchFile(path, changed);
+}

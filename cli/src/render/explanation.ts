@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { CommandError } from "../exit-code.ts";
+import { table } from "./table.ts";
+
+const schema = z.object({
+  model: z.string(),
+  decision: z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("send"), worker: z.string() }),
+    z.object({ kind: z.literal("wait"), set: z.string() }),
+    z.object({ kind: z.literal("none"), code: z.string(), message: z.string() }),
+  ]),
+  ranked: z.array(
+    z.object({ worker: z.string(), set: z.string(), warmth: z.string(), reason: z.string(), inflight: z.number() }),
+  ),
+  out: z.array(z.object({ worker: z.string(), reason: z.string() })),
+});
+export type Explanation = z.infer<typeof schema>;
+
+/** The gateway's answer to `/farm/explain`. Throws a CommandError for anything else. */
+export function readExplanation(answer: unknown): Explanation {
+  const parsed = schema.safeParse(answer);
+  if (parsed.success) return parsed.data;
+  throw new CommandError("the gateway's explanation cannot be read: is it of another version?");
+}
+
+/** The ranked workers for a model, for a terminal of `width` columns. */
+export function renderExplanation({ model, decision, ranked, out }: Explanation, width: number): string {
+  const lines = [headline(model, decision)];
+  if (ranked.length > 0) {
+    const rows = ranked.map((entry, i) => [
+      String(i + 1),
+      entry.worker,
+      entry.set,
+      entry.warmth,
+      String(entry.inflight),
+      entry.reason,
+    ]);
+    lines.push("", ...table(["#", "WORKER", "SET", "WARMTH", "BUSY", "REASON"], rows, width));
+  }
+  if (out.length > 0) {
+    lines.push("", "Not asked:");
+    lines.push(
+      ...table(
+        ["WORKER", "REASON"],
+        out.map(({ worker, reason }) => [worker, reason]),
+        width,
+      ),
+    );
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function headline(model: string, decision: Explanation["decision"]): string {
+  switch (decision.kind) {
+    case "send":
+      return `${model}: a request that came now would go to ${decision.worker}.`;
+    case "wait":
+      return `${model}: a request that came now would wait for a worker of the set "${decision.set}".`;
+    case "none":
+      return `${model}: a request that came now would be refused (${decision.code}): ${decision.message}`;
+  }
+}

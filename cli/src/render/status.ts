@@ -1,0 +1,104 @@
+import { formatDuration } from "@farmgate/shared";
+import { z } from "zod";
+import { CommandError } from "../exit-code.ts";
+import { table } from "./table.ts";
+
+const workerSchema = z.object({
+  name: z.string(),
+  engine: z.string(),
+  state: z.string(),
+  catalog: z.string(),
+  inflight: z.number(),
+  problem: z.string().nullish(),
+  models: z.array(z.object({ id: z.string(), state: z.string(), queued: z.number().nullish() })),
+});
+const modelSchema = z.object({
+  id: z.string(),
+  kind: z.string(),
+  context_length: z.number().nullish(),
+  states: z.array(z.object({ worker: z.string(), state: z.string() })),
+});
+const requestSchema = z.object({
+  id: z.string(),
+  api: z.string(),
+  model: z.string(),
+  worker: z.string().nullable(),
+  phase: z.string(),
+  caller: z.string(),
+  age_ms: z.number(),
+});
+const statusSchema = z.object({
+  workers: z.object({ workers: z.array(workerSchema) }).transform((answer) => answer.workers),
+  models: z.object({ models: z.array(modelSchema) }).transform((answer) => answer.models),
+  requests: z.object({ requests: z.array(requestSchema) }).transform((answer) => answer.requests),
+});
+
+/** The live state of a farm. */
+export type FarmStatus = z.output<typeof statusSchema>;
+
+/** The gateway's answers to `/farm/workers`, `/farm/models` and `/farm/requests`. Throws a CommandError for others. */
+export function readStatus(answers: { workers: unknown; models: unknown; requests: unknown }): FarmStatus {
+  const parsed = statusSchema.safeParse(answers);
+  if (parsed.success) return parsed.data;
+  throw new CommandError("the gateway's state cannot be read: is it of another version?");
+}
+
+/** The whole state as text, for a terminal of `width` columns. */
+export function renderStatus(url: string, status: FarmStatus, width: number): string {
+  const { workers, models, requests } = status;
+  const counts = [count(workers, "worker"), count(models, "model"), `${count(requests, "request")} under way`];
+  const lines = [`Farmgate at ${url}: ${counts.join(", ")}`, "", ...workerLines(workers, width)];
+  if (models.length > 0) lines.push("", ...modelLines(models, width));
+  if (requests.length > 0) lines.push("", ...requestLines(requests, width));
+  return `${lines.join("\n")}\n`;
+}
+
+function workerLines(workers: FarmStatus["workers"], width: number): string[] {
+  const rows = workers.map((worker) => [
+    worker.name,
+    worker.state,
+    worker.catalog,
+    worker.engine,
+    String(worker.inflight),
+    queued(worker.models),
+    worker.models.flatMap(({ id, state }) => (state === "warm" ? [id] : [])).join(", ") || "-",
+  ]);
+  const problems = workers.flatMap(({ name, problem }) => (problem ? [`${name}: ${problem}`] : []));
+  return [
+    ...table(["WORKER", "STATE", "CATALOG", "ENGINE", "BUSY", "QUEUED", "WARM"], rows, width),
+    ...problems.map((problem) => `! ${problem}`),
+  ];
+}
+
+/** Requests that wait in the worker's own queue; `-` where it does not tell. */
+function queued(models: FarmStatus["workers"][number]["models"]): string {
+  const told = models.flatMap((model) => (typeof model.queued === "number" ? [model.queued] : []));
+  return told.length === 0 ? "-" : String(told.reduce((sum, waiting) => sum + waiting, 0));
+}
+
+function modelLines(models: FarmStatus["models"], width: number): string[] {
+  const rows = models.map((model) => [
+    model.id,
+    model.kind,
+    model.context_length ? String(model.context_length) : "-",
+    model.states.map(({ worker, state }) => `${worker} ${state}`).join(", "),
+  ]);
+  return table(["MODEL", "KIND", "CONTEXT", "WHERE"], rows, width);
+}
+
+function requestLines(requests: FarmStatus["requests"], width: number): string[] {
+  const rows = requests.map((request) => [
+    request.id,
+    request.model,
+    request.api,
+    request.worker ?? "-",
+    request.phase,
+    formatDuration(request.age_ms),
+    request.caller || "-",
+  ]);
+  return table(["REQUEST", "MODEL", "API", "WORKER", "PHASE", "AGE", "CALLER"], rows, width);
+}
+
+function count(list: readonly unknown[], what: string): string {
+  return `${list.length} ${what}${list.length === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,65 @@
+import { DEFAULT_GATEWAY } from "../flags.ts";
+import type { ChosenFarm } from "./choose-farm.ts";
+import type { Trouble } from "./farm-processes.ts";
+
+export interface WelcomeFacts {
+  /** The gateway's address. */
+  url: string;
+  origin: ChosenFarm["origin"];
+  file: string;
+  engines: ChosenFarm["engines"];
+  /** A chat model to ask for; null when none is listed yet. */
+  model: string | null;
+  /** The gateway wants a key. */
+  keyNeeded: boolean;
+  troubles: readonly Trouble[];
+  /** How this program is called here: `farmgate`, or through npm. */
+  command: string;
+}
+
+/** What `up` tells once the farm is up: the address, and commands to paste. */
+export function welcome(facts: WelcomeFacts): string {
+  const key = facts.keyNeeded ? ` -H "Authorization: Bearer $FARMGATE_KEY"` : "";
+  const body = JSON.stringify({
+    model: facts.model ?? "MODEL",
+    stream: true,
+    messages: [{ role: "user", content: "Hello" }],
+  });
+  const lines = [
+    "",
+    `Farmgate is up: ${facts.url}   (OpenAI clients: ${facts.url}/v1)`,
+    origin(facts),
+    ...facts.troubles.map(({ plan, reason }) => `NOT UP: ${plan.title}: ${reason}`),
+    "",
+    "In another terminal:",
+    `  curl${key} ${facts.url}/v1/models`,
+    `  curl -N${key} ${facts.url}/v1/chat/completions -H 'content-type: application/json' \\`,
+    `    -d '${body}'`,
+    `  ${statusCommand(facts)}`,
+    "",
+    `Live state as JSON: ${facts.url}/farm/workers, /farm/models, /farm/requests. Ctrl-C ends the farm.`,
+    "",
+    "",
+  ];
+  return lines.join("\n");
+}
+
+function origin(facts: WelcomeFacts): string {
+  switch (facts.origin) {
+    case "demo":
+      return "This is the demo farm: its three workers are SIMULATED, their answers are invented text.";
+    case "found-engines": {
+      const engines = facts.engines.map((engine) => `${engine.name} at ${engine.url} (${engine.models.length} models)`);
+      return `Engines found on this machine: ${engines.join(", ")}`;
+    }
+    case "named":
+    case "found-file":
+      return `Configuration: ${facts.file}`;
+  }
+}
+
+/** `farmgate status`, with the address where it is not the usual one. */
+function statusCommand(facts: WelcomeFacts): string {
+  const command = `${facts.command} status`;
+  return facts.url === DEFAULT_GATEWAY ? command : `${command} --gateway ${facts.url}`;
+}

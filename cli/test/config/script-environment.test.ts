@@ -1,0 +1,12 @@
+import { readDocument } from "@farmgate/shared";
+import { expect, test } from "vitest";
+import { scriptEnvironment } from "../../src/config/script-environment.ts";
+
+test("a script sees everything but the variables that stand where a key stands", () => {
+  const env = { PATH: "/bin", FARM: "f", WORKER: "w", MODEL_DIR: "/m", UNSET: undefined };
+  const { env: uses } = readDocument(
+    "keys: [{ name: a, key: '${FARM}' }]\nworkers: [{ apiKey: 'x-${WORKER}' }]\nmodels: [{ keyboard: '${MODEL_DIR}' }]",
+    env,
+  );
+  expect(scriptEnvironment(env, uses)).toEqual({ PATH: "/bin", MODEL_DIR: "/m" });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import { readExplanation, renderExplanation } from "../../src/render/explanation.ts";
+
+const answer = {
+  model: "coder",
+  key: "coder",
+  decision: { kind: "send", worker: "gpu-box" },
+  ranked: [
+    {
+      worker: "gpu-box",
+      set: "leading",
+      warmth: "warm",
+      reason: "reports it loaded",
+      inflight: 1,
+      upstreamModel: "coder",
+    },
+    { worker: "mac", set: "cold", warmth: "cold", reason: "lists it, not loaded", inflight: 0, upstreamModel: "coder" },
+  ],
+  out: [{ worker: "cpu", reason: "unhealthy: no answer to 3 polls" }],
+};
+
+describe("an explanation as text", () => {
+  test("says where a request would go, ranks the workers and names those left out", () => {
+    expect(renderExplanation(readExplanation(answer), 80)).toBe(
+      [
+        "coder: a request that came now would go to gpu-box.",
+        "",
+        "#  WORKER   SET      WARMTH  BUSY  REASON",
+        "1  gpu-box  leading  warm    1     reports it loaded",
+        "2  mac      cold     cold    0     lists it, not loaded",
+        "",
+        "Not asked:",
+        "WORKER  REASON",
+        "cpu     unhealthy: no answer to 3 polls",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("says why nothing serves it", () => {
+    const none = {
+      ...answer,
+      decision: { kind: "none", code: "model_not_found", message: "Nobody has it." },
+      ranked: [],
+    };
+    expect(renderExplanation(readExplanation(none), 80)).toContain("refused (model_not_found): Nobody has it.");
+  });
+
+  test("refuses what is no explanation", () => {
+    expect(() => readExplanation({ hello: "world" })).toThrow(/another version/);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { readStatus, renderStatus } from "../../src/render/status.ts";
+
+const worker = (name: string, more: object = {}) => ({
+  name,
+  url: "http://127.0.0.1:1",
+  engine: "agent",
+  state: "healthy",
+  catalog: "fresh",
+  weight: 1,
+  inflight: 0,
+  problem: null,
+  models: [],
+  ...more,
+});
+
+const answers = {
+  workers: {
+    workers: [
+      worker("gpu-box", {
+        inflight: 3,
+        models: [
+          { id: "coder", state: "warm", queued: 1 },
+          { id: "llama-70b", state: "cold", queued: 4 },
+        ],
+      }),
+      worker("mac", { state: "unhealthy", catalog: "stale", engine: "ollama", problem: "nothing listens" }),
+    ],
+  },
+  models: {
+    models: [
+      { id: "coder", kind: "chat", context_length: 65536, states: [{ worker: "gpu-box", state: "warm" }] },
+      { id: "embed", kind: "embedding", context_length: null, states: [{ worker: "mac", state: "cold" }] },
+    ],
+  },
+  requests: {
+    requests: [
+      { id: "r1", api: "chat", model: "coder", worker: "gpu-box", phase: "answering", caller: "", age_ms: 1234 },
+    ],
+  },
+};
+
+describe("the state of a farm as text", () => {
+  test("workers with their queues and warm models, models with where they stand, requests with their age", () => {
+    expect(renderStatus("http://127.0.0.1:8400", readStatus(answers), 80)).toBe(
+      [
+        "Farmgate at http://127.0.0.1:8400: 2 workers, 2 models, 1 request under way",
+        "",
+        "WORKER   STATE      CATALOG  ENGINE  BUSY  QUEUED  WARM",
+        "gpu-box  healthy    fresh    agent   3     5       coder",
+        "mac      unhealthy  stale    ollama  0     -       -",
+        "! mac: nothing listens",
+        "",
+        "MODEL  KIND       CONTEXT  WHERE",
+        "coder  chat       65536    gpu-box warm",
+        "embed  embedding  -        mac cold",
+        "",
+        "REQUEST  MODEL  API   WORKER   PHASE      AGE    CALLER",
+        "r1       coder  chat  gpu-box  answering  1.2 s  -",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("long names leave every table within the terminal", () => {
+    const id = "mlx-community/Qwen3-Coder-30B-A3B-Instruct-4bit-with-a-very-long-name-indeed";
+    const long = {
+      workers: { workers: [worker("gpu-box", { models: [{ id, state: "warm", queued: 0 }] })] },
+      models: { models: [{ id, kind: "chat", context_length: 1, states: [{ worker: "gpu-box", state: "warm" }] }] },
+      requests: { requests: [] },
+    };
+    for (const line of renderStatus("http://127.0.0.1:8400", readStatus(long), 80).split("\n")) {
+      expect(line.length).toBeLessThanOrEqual(80);
+    }
+  });
+
+  test("a farm without anything is told in one line and a heading", () => {
+    const empty = { workers: { workers: [] }, models: { models: [] }, requests: { requests: [] } };
+    expect(renderStatus("http://x", readStatus(empty), 80)).toContain("0 workers, 0 models, 0 requests under way");
+  });
+
+  test("what is no state is refused", () => {
+    expect(() => readStatus({ ...answers, models: [] })).toThrow(/another version/);
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { welcome, type WelcomeFacts } from "../../src/up/welcome.ts";
+
+const facts: WelcomeFacts = {
+  url: "http://127.0.0.1:8400",
+  origin: "named",
+  file: "farm.yaml",
+  engines: [],
+  model: "qwen3-4b",
+  keyNeeded: false,
+  troubles: [],
+  command: "farmgate",
+};
+
+test("the demo farm is said to be simulated", () => {
+  expect(welcome({ ...facts, origin: "demo" })).toContain("SIMULATED");
+  expect(welcome(facts)).not.toContain("SIMULATED");
+});
+
+test("the commands name the address, the model and, where one is needed, the key", () => {
+  const text = welcome({ ...facts, url: "http://127.0.0.1:9000", keyNeeded: true });
+  expect(text).toContain('curl -H "Authorization: Bearer $FARMGATE_KEY" http://127.0.0.1:9000/v1/models');
+  expect(text).toContain('"model":"qwen3-4b"');
+  expect(text).toContain("farmgate status --gateway http://127.0.0.1:9000");
+});
+
+test("found engines and programs that are not up are told", () => {
+  const engines = [{ name: "ollama", url: "http://127.0.0.1:11434", models: ["a", "b"] }];
+  expect(welcome({ ...facts, origin: "found-engines", engines })).toContain(
+    "ollama at http://127.0.0.1:11434 (2 models)",
+  );
+});

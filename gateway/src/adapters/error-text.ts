@@ -1,0 +1,53 @@
+import { z } from "zod";
+
+/** What a worker's error answer says, whichever of the known shapes it has. */
+export interface ErrorText {
+  /** At most 2,000 characters. */
+  message: string;
+  type: string | null;
+  /** As text, also where the engine sends a number. */
+  code: string | null;
+}
+
+const MAX_MESSAGE = 2_000;
+
+const text = z.string().nullish().catch(null);
+const label = z.union([z.string(), z.number()]).nullish().catch(null);
+const flat = z.object({ message: text, msg: text, type: label, error_type: label, code: label });
+const envelope = flat.extend({ error: z.unknown().optional(), detail: z.unknown().optional() });
+
+/**
+ * Reads an error answer. The shapes: `{error:{message,type,code}}`, `{error:"text",error_type}`,
+ * `{message,type,code}`, `{detail:{msg,type}}` or `{detail:"text"}`, and text that is no JSON.
+ */
+export function readErrorText(body: string): ErrorText {
+  const parsed = envelope.safeParse(parseJson(body));
+  if (!parsed.success) return errorText(body, null, null);
+  const outer = parsed.data;
+  const inner = outer.error ?? outer.detail;
+  if (typeof inner === "string") return errorText(inner, outer.error_type ?? outer.type, outer.code);
+  const fields = flat.safeParse(inner);
+  const found = fields.success ? fields.data : outer;
+  return errorText(found.message ?? found.msg ?? "", found.type ?? outer.error_type, found.code ?? outer.code);
+}
+
+/** The value of a JSON text, or undefined when it is none. */
+export function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function errorText(
+  message: string,
+  type: string | number | null | undefined,
+  code: string | number | null | undefined,
+) {
+  return {
+    message: message.slice(0, MAX_MESSAGE).trim(),
+    type: type === null || type === undefined ? null : String(type),
+    code: code === null || code === undefined ? null : String(code),
+  };
+}

@@ -1,0 +1,24 @@
+import type { Api } from "@farmgate/shared";
+import type { Adapter } from "./adapter.ts";
+import { meaningOf } from "./meaning.ts";
+import { openai } from "./openai.ts";
+
+/**
+ * `mlx_lm.server`: lists what the disk has, loads whatever a request names, keeps one model and never tells which.
+ * Its 404 stands for an unknown model as well as for a failed load; both set the pair aside.
+ */
+export const mlx: Adapter = {
+  engine: "mlx",
+  catalogPath: "/v1/models",
+  olderCatalogPath: null,
+  extraPath: null,
+  livenessPath: "/health",
+  apis: new Set<Api>(["chat", "completions"]),
+  refusesUnknown: false,
+  swapsUnseen: true,
+  parse(main, extra) {
+    const report = openai.parse(main, extra);
+    return report === null ? null : { ...report, refusesUnknown: false };
+  },
+  meaning: (answer) => meaningOf(answer, []),
+};

@@ -1,0 +1,66 @@
+import type { ModelState } from "@farmgate/shared";
+import { z } from "zod";
+import type { CatalogModel } from "../catalog/types.ts";
+
+/** More models than this on one worker are not read: a hostile answer must not fill the gateway. */
+const MAX_MODELS = 10_000;
+const MAX_ALIASES = 100;
+
+/** A model's name as a worker may spell it: it travels in headers, logs and labels, so no control characters. */
+export const modelName = z
+  .string()
+  .min(1)
+  .max(300)
+  .refine((value) => !/[\u0000-\u001f\u007f-\u009f]/.test(value) && value.toLowerCase() !== ":latest");
+
+/** A figure that may be missing or nonsense. */
+export const figure = z.number().finite().nonnegative().nullish().catch(null);
+
+/** Text that may be missing or nonsense. */
+export const maybeText = z.string().nullish().catch(null);
+
+/** The elements of a list that `element` accepts. A missing list (Ollama: `data: null`) is empty; null: no list. */
+export function readList<T>(value: unknown, element: z.ZodType<T>): T[] | null {
+  if (value === null || value === undefined) return [];
+  if (!Array.isArray(value)) return null;
+  const read: T[] = [];
+  for (const item of value.slice(0, MAX_MODELS)) {
+    const parsed = element.safeParse(item);
+    if (parsed.success) read.push(parsed.data);
+  }
+  return read;
+}
+
+/** The usable names of a list of aliases, without the model's own id. */
+export function readAliases(value: unknown, id: string): string[] {
+  if (!Array.isArray(value)) return [];
+  const names = (readList(value.slice(0, MAX_ALIASES), modelName) ?? []).filter((name) => name !== id);
+  return [...new Set(names)];
+}
+
+/** A catalogue model with everything unknown but what is given. */
+export function catalogModel(id: string, state: ModelState, known: Partial<CatalogModel> = {}): CatalogModel {
+  return {
+    id,
+    aliases: [],
+    state,
+    kind: kindFromName(id),
+    contextLength: null,
+    slots: null,
+    queued: null,
+    oldestWaitMs: null,
+    loadMs: null,
+    tokensPerSecond: null,
+    apis: null,
+    ...known,
+  };
+}
+
+/** A guess for engines that list names alone; only for display, never for routing. */
+function kindFromName(id: string): string {
+  const lower = id.toLowerCase();
+  if (/rerank/.test(lower)) return "rerank";
+  if (/embed|(^|[/_-])(bge|gte|e5)[_-]/.test(lower)) return "embeddings";
+  if (/whisper|(^|[/_-])tts([_-]|$)/.test(lower)) return "audio";
+  return "chat";
+}

@@ -1,0 +1,155 @@
+import type { CancelTimer, Clock, Random } from "@farmgate/shared";
+import { Agent } from "undici";
+import { pollGet } from "./poll-get.ts";
+import type { CatalogEvent, PollResult, WorkerConfig } from "./types.ts";
+import { WorkerPoll } from "./worker-poll.ts";
+
+export interface PollerSettings {
+  /** Between the starts of two polls of one worker, in milliseconds; each time up to 10 % more or less. */
+  intervalMs: number;
+  /** For each GET of a poll, in milliseconds. */
+  timeoutMs: number;
+}
+
+export interface PollerDeps {
+  clock: Clock;
+  random: Random;
+  apply: (event: CatalogEvent) => void;
+  /** Whether answer bytes of the worker came at or after `since` (ms of `now`): a long stream proves it alive. */
+  flowing?: (worker: string, since: number) => boolean;
+}
+
+/** One worker under poll. */
+interface Watched {
+  config: WorkerConfig;
+  poll: WorkerPoll;
+  stop: AbortController;
+  /** When its last poll was started; null before the first. */
+  startedAt: number | null;
+  running: Promise<void> | null;
+  cancelTimer: CancelTimer;
+}
+
+/** How far a poll may come before or after its time, as a share of the interval: workers are not asked in step. */
+const JITTER = 0.1;
+
+/** Polls every worker at the health cadence and hands what it found to `apply`. */
+export class CatalogPoller {
+  readonly #deps: PollerDeps;
+  /** The clock of each GET is its own; this one only ends connections that a stopped GET left behind. */
+  readonly #agent = new Agent({ connect: { timeout: 10_000 } });
+  #settings: PollerSettings = { intervalMs: 5_000, timeoutMs: 2_000 };
+  #watched = new Map<string, Watched>();
+  #firstRound: Promise<void> | null = null;
+
+  constructor(deps: PollerDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Starts, or goes on with another configuration: tells it to the catalogue, asks new and changed workers at once
+   * and lets the others keep their pace and what is known of them.
+   */
+  configure(workers: readonly WorkerConfig[], settings: PollerSettings): void {
+    this.#settings = settings;
+    this.#deps.apply({ type: "configured", workers });
+    const before = this.#watched;
+    this.#watched = new Map(workers.map((config) => [config.name, this.#kept(before.get(config.name), config)]));
+    for (const [name, watched] of before) if (this.#watched.get(name) !== watched) release(watched);
+    const first = [...this.#watched.values()].map((watched) => this.#resume(watched));
+    this.#firstRound ??= this.#within(Promise.all(first), settings.timeoutMs);
+  }
+
+  /** Settles when every worker of the first configuration was polled once, or `timeoutMs` after it. */
+  get firstRound(): Promise<void> {
+    return this.#firstRound ?? Promise.resolve();
+  }
+
+  /** Polls one worker now (or joins the poll under way); an unknown name does nothing. Never rejects. */
+  pollNow(worker: string): Promise<void> {
+    const watched = this.#watched.get(worker);
+    return watched === undefined ? Promise.resolve() : this.#run(watched);
+  }
+
+  /** Ends every poll and timer. */
+  async stop(): Promise<void> {
+    const watched = [...this.#watched.values()];
+    this.#watched.clear();
+    for (const one of watched) release(one);
+    await this.#agent.destroy();
+  }
+
+  #kept(last: Watched | undefined, config: WorkerConfig): Watched {
+    const same =
+      last?.config.url === config.url && last.config.engine === config.engine && last.config.apiKey === config.apiKey;
+    if (last !== undefined && same) return Object.assign(last, { config });
+    const stop = new AbortController();
+    const get = (path: string) =>
+      pollGet(this.#agent, this.#deps.clock, config, path, this.#settings.timeoutMs, stop.signal);
+    const poll = new WorkerPoll(config, get);
+    return { config, poll, stop, startedAt: null, running: null, cancelTimer: () => {} };
+  }
+
+  /** A new worker is polled at once, one under way goes on, and any other keeps its pace at the new interval. */
+  #resume(watched: Watched): Promise<void> {
+    if (watched.running !== null) return watched.running;
+    if (watched.startedAt === null) return this.#run(watched);
+    this.#schedule(watched);
+    return Promise.resolve();
+  }
+
+  #schedule(watched: Watched): void {
+    watched.cancelTimer();
+    const { clock, random } = this.#deps;
+    const spread = 1 + JITTER * (2 * random() - 1);
+    const due = (watched.startedAt ?? clock.now()) + this.#settings.intervalMs * spread;
+    watched.cancelTimer = clock.after(Math.max(0, due - clock.now()), () => void this.#run(watched));
+  }
+
+  #run(watched: Watched): Promise<void> {
+    watched.running ??= this.#poll(watched).finally(() => {
+      watched.running = null;
+      if (!watched.stop.signal.aborted) this.#schedule(watched);
+    });
+    return watched.running;
+  }
+
+  async #poll(watched: Watched): Promise<void> {
+    watched.cancelTimer();
+    const { clock, apply } = this.#deps;
+    const since = watched.startedAt;
+    const startedAt = clock.now();
+    watched.startedAt = startedAt;
+    const result = await watched.poll.run().catch(unreadable);
+    if (watched.stop.signal.aborted) return;
+    const worker = watched.config.name;
+    apply({ type: "polled", worker, startedAt, result: this.#withStreams(worker, since ?? startedAt, result) });
+  }
+
+  /** A worker that streams is alive, though its poll went unanswered. */
+  #withStreams(worker: string, since: number, result: PollResult): PollResult {
+    if (result.kind !== "dead" || this.#deps.flowing?.(worker, since) !== true) return result;
+    return { kind: "no_catalog", engine: null, reason: `its catalogue: ${result.reason}; its answers still flow` };
+  }
+
+  #within(work: Promise<unknown>, ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#deps.clock.after(ms, resolve);
+      void work.finally(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+}
+
+function release(watched: Watched): void {
+  watched.cancelTimer();
+  watched.stop.abort();
+}
+
+/** A fault of our own in reading an answer must neither stop the polls nor pass unseen. */
+function unreadable(error: unknown): PollResult {
+  const reason = `its catalogue could not be read: ${error instanceof Error ? error.message : String(error)}`;
+  return { kind: "no_catalog", engine: null, reason };
+}

@@ -1,0 +1,127 @@
+import { reduceConfigured } from "./reduce-configured.ts";
+import { answered, disowned, loadFailed } from "./reduce-pair.ts";
+import { reducePoll, refusal } from "./reduce-poll.ts";
+import { showModels } from "./show-models.ts";
+import type { TrackedCatalog, TrackedWorker } from "./tracked.ts";
+import type { CatalogEvent, WorkerConfig, WorkerEntry } from "./types.ts";
+import { changedKeys, updateUnion } from "./union.ts";
+
+export interface ReduceSettings {
+  /** Missed polls in a row after which a worker is out (`health.unhealthyAfter`). */
+  unhealthyAfter: number;
+}
+
+/** Names remembered as listed once; beyond that a worker that makes up names fills nothing. */
+const MAX_EVER_LISTED = 100_000;
+
+/** A farm without workers. */
+export function emptyCatalog(): TrackedCatalog {
+  return { workers: [], union: new Map(), everListed: new Set(), allKnown: true, version: 0 };
+}
+
+/**
+ * The catalogue after an event; the very same value when nothing changed, and with the same `version` when only
+ * bookkeeping did (times of polls and answers). `now` is in milliseconds, on the scale of the events' own times.
+ */
+export function reduce(
+  catalog: TrackedCatalog,
+  event: CatalogEvent,
+  now: number,
+  settings: ReduceSettings,
+): TrackedCatalog {
+  if (event.type === "configured") return withConfigs(catalog, event.workers);
+  const at = catalog.workers.findIndex((worker) => worker.config.name === event.worker);
+  const before = catalog.workers[at];
+  if (before === undefined) return catalog;
+  const after = reduceWorker(before, event, now, settings);
+  if (after === before) return catalog;
+  const workers = catalog.workers.with(at, after);
+  if (looksSame(before, after)) return { ...catalog, workers };
+  return rebuilt(catalog, workers, changedKeys(before, after), after.byKey === before.byKey ? [] : [after]);
+}
+
+function reduceWorker(
+  worker: TrackedWorker,
+  event: Exclude<CatalogEvent, { type: "configured" }>,
+  now: number,
+  settings: ReduceSettings,
+): TrackedWorker {
+  switch (event.type) {
+    case "polled":
+      return reducePoll(worker, event, now, settings.unhealthyAfter);
+    case "refused":
+      return refusal(worker, now);
+    case "answered":
+      return answered(worker, event.model, event.at);
+    case "disowned":
+      return disowned(worker, event.model, event.reason, now);
+    case "load_failed":
+      return loadFailed(worker, event.model, now);
+    case "drain":
+      return showModels({ ...worker, drainedHere: true });
+    case "resume":
+      return showModels({ ...worker, drainedHere: false });
+  }
+}
+
+function withConfigs(catalog: TrackedCatalog, configs: readonly WorkerConfig[]): TrackedCatalog {
+  const workers = reduceConfigured(catalog.workers, configs);
+  const same = workers.length === catalog.workers.length && workers.every((one, at) => one === catalog.workers[at]);
+  if (same) return catalog;
+  // The order of workers decides spellings and lists too, so that every key is looked at.
+  const keys = new Set(catalog.union.keys());
+  for (const worker of workers) for (const key of changedKeys(null, worker)) keys.add(key);
+  return rebuilt(catalog, workers, keys, workers);
+}
+
+function rebuilt(
+  catalog: TrackedCatalog,
+  workers: readonly TrackedWorker[],
+  keys: ReadonlySet<string>,
+  relisted: readonly TrackedWorker[],
+): TrackedCatalog {
+  return {
+    workers,
+    union: keys.size === 0 ? catalog.union : updateUnion(catalog.union, workers, keys),
+    everListed: withListed(catalog.everListed, relisted),
+    allKnown: workers.every(isKnown),
+    version: catalog.version + 1,
+  };
+}
+
+/** A worker that is out, or on its way out, leaves no question open. */
+function isKnown(worker: TrackedWorker): boolean {
+  const out = worker.health === "unhealthy" || worker.health === "misconfigured" || worker.draining;
+  return out || worker.catalog !== "unreachable";
+}
+
+function withListed(everListed: ReadonlySet<string>, workers: readonly TrackedWorker[]): ReadonlySet<string> {
+  let next: Set<string> | null = null;
+  for (const worker of workers) {
+    for (const key of worker.byKey.keys()) {
+      if ((next ?? everListed).has(key)) continue;
+      if ((next ?? everListed).size >= MAX_EVER_LISTED) return next ?? everListed;
+      next ??= new Set(everListed);
+      next.add(key);
+    }
+  }
+  return next ?? everListed;
+}
+
+/** Whether readers can tell no difference, the catalogue's age aside. */
+function looksSame(a: WorkerEntry, b: WorkerEntry): boolean {
+  return (
+    a.config === b.config &&
+    a.engine === b.engine &&
+    a.health === b.health &&
+    a.catalog === b.catalog &&
+    a.draining === b.draining &&
+    a.refused === b.refused &&
+    a.missedPolls === b.missedPolls &&
+    a.problem === b.problem &&
+    a.report === b.report &&
+    a.byKey === b.byKey &&
+    a.asideUntil === b.asideUntil &&
+    a.retryAt === b.retryAt
+  );
+}

@@ -1,0 +1,99 @@
+import { anyGlobMatches, type ModelState, nameKey } from "@farmgate/shared";
+import { adapterFor } from "../adapters/adapter-for.ts";
+import { NO_ENTRIES, type TrackedWorker } from "./tracked.ts";
+import type { CatalogModel, CatalogReport, WorkerConfig } from "./types.ts";
+
+/**
+ * The worker with `report` and `byKey` as readers shall see them: its last good catalogue, with what happened since
+ * laid over it. Models that look the same stay the same objects; when all do, so do the report and the map.
+ */
+export function showModels(worker: TrackedWorker): TrackedWorker {
+  const { told } = worker;
+  const draining = worker.drainedHere || told?.draining === true;
+  if (told === null) return { ...worker, draining, report: null, byKey: NO_ENTRIES };
+  const shown = new Map(worker.report?.models.map((model) => [model.id, model]));
+  const models = told.models.map((model) => {
+    const state = shownState(model, worker);
+    const next = state === model.state ? model : { ...model, state };
+    const last = shown.get(model.id);
+    return last !== undefined && sameModel(last, next) ? last : next;
+  });
+  const report = sharedReport(worker.report, { ...told, models });
+  if (report === worker.report) return { ...worker, draining };
+  return { ...worker, draining, report, byKey: modelsByKey(report.models, worker.config) };
+}
+
+/**
+ * What the owner lets through, by `nameKey`. A model's own name comes before another's alias; of two models with one
+ * key the first counts, and the other is not there at all.
+ */
+export function modelsByKey(models: readonly CatalogModel[], config: WorkerConfig): ReadonlyMap<string, CatalogModel> {
+  const allowed = models.filter((model) => isAllowed(model, config));
+  const byKey = new Map<string, CatalogModel>();
+  const add = (name: string, model: CatalogModel) => {
+    const key = nameKey(name);
+    if (!byKey.has(key)) byKey.set(key, model);
+  };
+  for (const model of allowed) add(model.id, model);
+  const own = [...byKey.values()];
+  for (const model of own) for (const alias of model.aliases) add(alias, model);
+  return byKey;
+}
+
+/** One of its names is allowed and none is denied: a denied model is not to be had by another name. */
+function isAllowed({ id, aliases }: CatalogModel, { models: { allow, deny } }: WorkerConfig): boolean {
+  const names = [id, ...aliases];
+  return names.some((name) => anyGlobMatches(allow, name)) && !names.some((name) => anyGlobMatches(deny, name));
+}
+
+/**
+ * 1. An engine that swaps unseen holds the model that it last answered, and no other.
+ * 2. A model that answered since the last good poll is warm.
+ * 3. A llama-server that said "Loading model" is loading what it had.
+ * 4. A failed load stays one until its next try is due, unless the engine says that it has the model after all.
+ * 5. Else what the catalogue said.
+ */
+function shownState(model: CatalogModel, worker: TrackedWorker): ModelState {
+  const key = nameKey(model.id);
+  if (worker.lastAnswered !== null && worker.engine !== null && adapterFor(worker.engine).swapsUnseen) {
+    return worker.lastAnswered === key ? "warm" : "cold";
+  }
+  if (worker.answered.has(key)) return "warm";
+  if (worker.loading) return "loading";
+  if (worker.retryAt.has(key) && model.state !== "warm" && model.state !== "loading") return "failed";
+  return model.state;
+}
+
+function sharedReport(last: CatalogReport | null, next: CatalogReport): CatalogReport {
+  if (last === null) return next;
+  const same =
+    last.refusesUnknown === next.refusesUnknown &&
+    last.draining === next.draining &&
+    last.slots === next.slots &&
+    last.models.length === next.models.length &&
+    next.models.every((model, at) => model === last.models[at]);
+  return same ? last : next;
+}
+
+function sameModel(a: CatalogModel, b: CatalogModel): boolean {
+  return (
+    a === b ||
+    (a.id === b.id &&
+      a.state === b.state &&
+      a.kind === b.kind &&
+      a.contextLength === b.contextLength &&
+      a.slots === b.slots &&
+      a.queued === b.queued &&
+      a.oldestWaitMs === b.oldestWaitMs &&
+      a.loadMs === b.loadMs &&
+      a.tokensPerSecond === b.tokensPerSecond &&
+      sameList(a.aliases, b.aliases) &&
+      sameList(a.apis, b.apis))
+  );
+}
+
+/** Two lists with equal elements in one order, or both null. */
+export function sameList(a: readonly string[] | null, b: readonly string[] | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.length === b.length && a.every((item, at) => item === b[at]);
+}

@@ -1,0 +1,29 @@
+// How long each part of the bench runs. The full plan stays below four minutes,
+// the quick one below one.
+
+export interface Plan {
+  rounds: number;
+  shortAnswers: { connections: number; warmupMs: number; windowMs: number };
+  streamedChunks: { streams: number; rampMs: number; warmupMs: number; windowMs: number };
+  firstByte: { warmups: number; count: number; pauseMs: number };
+  longPrompts: { rounds: number; perSecond: number; warmupMs: number; windowMs: number };
+  openStreams: { streams: number; rampMs: number; warmupMs: number; windowMs: number; probeEveryMs: number };
+}
+
+export const fullPlan: Plan = {
+  rounds: 7,
+  shortAnswers: { connections: 16, warmupMs: 200, windowMs: 1_500 },
+  streamedChunks: { streams: 60, rampMs: 200, warmupMs: 300, windowMs: 2_500 },
+  firstByte: { warmups: 50, count: 300, pauseMs: 3 },
+  longPrompts: { rounds: 4, perSecond: 130, warmupMs: 500, windowMs: 2_000 },
+  openStreams: { streams: 2_000, rampMs: 4_000, warmupMs: 2_000, windowMs: 5_000, probeEveryMs: 50 },
+};
+
+export const quickPlan: Plan = {
+  rounds: 3,
+  shortAnswers: { connections: 16, warmupMs: 150, windowMs: 600 },
+  streamedChunks: { streams: 60, rampMs: 150, warmupMs: 150, windowMs: 800 },
+  firstByte: { warmups: 30, count: 100, pauseMs: 2 },
+  longPrompts: { rounds: 2, perSecond: 130, warmupMs: 200, windowMs: 700 },
+  openStreams: { streams: 2_000, rampMs: 2_500, warmupMs: 1_000, windowMs: 2_000, probeEveryMs: 50 },
+};

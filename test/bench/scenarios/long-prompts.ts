@@ -1,0 +1,35 @@
+// (d) Prompts of 220 KB at a fixed rate, whether or not the earlier ones are
+// answered: what a proxy adds to the time to first byte.
+import { median } from "../report/median.ts";
+import { rowOfRounds } from "../report/row.ts";
+import { longPromptBody } from "./bodies.ts";
+import { interleave } from "./interleave.ts";
+import { namesOf, targetNamed } from "./scenario.ts";
+import type { Bench, Scenario } from "./scenario.ts";
+
+const DIRECT = "direct";
+
+export const longPrompts: Scenario = async (bench) => {
+  const { rounds, perSecond } = bench.plan.longPrompts;
+  const names = [DIRECT, ...namesOf(bench)];
+  const { [DIRECT]: direct = [], ...through } = await interleave(names, rounds, (name) => once(bench, name));
+  const added = Object.entries(through).map(([name, medians]): [string, number[]] => [
+    name,
+    medians.map((ms, round) => ms - (direct[round] ?? Number.NaN)),
+  ]);
+  const { ratio: _, ...row } = rowOfRounds(
+    `added time to first byte, 220 KB prompts, ${perSecond} a second, ms`,
+    Object.fromEntries(added),
+    { of: "value", limit: 10, unit: "ms" },
+  );
+  return [row];
+};
+
+async function once(bench: Bench, name: string): Promise<number> {
+  const { rounds: _, ...times } = bench.plan.longPrompts;
+  const target = name === DIRECT ? undefined : targetNamed(bench, name);
+  const port = target?.port ?? bench.stubPort;
+  const outcome = await bench.load.run({ kind: "open-loop", port, body: longPromptBody, ...times });
+  bench.failures("long prompts", target, outcome);
+  return median(outcome.firstEventMs[0] ?? []);
+}

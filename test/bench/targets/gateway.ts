@@ -1,0 +1,51 @@
+// The gateway as it is shipped: its own process, started by the command line.
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Children } from "../process/children.ts";
+import { freePort, ready } from "./target.ts";
+import type { Target } from "./target.ts";
+
+const projectRoot = fileURLToPath(new URL("../../../", import.meta.url));
+const builtCli = join(projectRoot, "cli", "dist", "main.js");
+
+export interface GatewayPlace {
+  port: number;
+  upstream: string;
+  config: string;
+}
+
+export function gatewayConfig(place: GatewayPlace): string {
+  return `listen: { host: 127.0.0.1, port: ${place.port} }
+workers:
+  - { name: stub, url: "${place.upstream}", engine: vllm }
+`;
+}
+
+/** A command in which {port}, {upstream} and {config} stand for the place that was found for it. */
+export function gatewayCommand(template: string, place: GatewayPlace): string[] {
+  return template
+    .split(" ")
+    .filter(Boolean)
+    .map((word) =>
+      word
+        .replace("{port}", String(place.port))
+        .replace("{upstream}", place.upstream)
+        .replace("{config}", place.config),
+    );
+}
+
+/** `template` is another gateway in place of the project's own; its paths are relative to where the bench was called. */
+export async function startGateway(children: Children, upstreamPort: number, template?: string): Promise<Target> {
+  const port = await freePort();
+  const config = join(children.folder, `gateway-${port}.yaml`);
+  const place = { port, upstream: `http://127.0.0.1:${upstreamPort}`, config };
+  writeFileSync(config, gatewayConfig(place));
+  if (template !== undefined) {
+    const [command = "", ...args] = gatewayCommand(template, place);
+    return ready(children, "gateway", port, children.spawn("gateway", command, args));
+  }
+  if (!existsSync(builtCli)) throw new Error("the gateway is not built: run `npm run build` first");
+  const args = [builtCli, "gateway", "--config", config];
+  return ready(children, "gateway", port, children.spawn("gateway", process.execPath, args, projectRoot));
+}

@@ -1,0 +1,11 @@
+import type { Line, Policy } from "./policy.ts";
+
+/**
+ * Plain arrival order (`queue.policy: fifo`): what the greedy choice is measured against. The oldest waiting job goes
+ * next, loaded model or not; neighbours for one model share its slots.
+ */
+function next(line: Line): string | null {
+  return line.waiting[0]?.name ?? null;
+}
+
+export const fifo: Policy = { next, strict: true };

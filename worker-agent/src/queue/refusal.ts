@@ -1,0 +1,61 @@
+import { formatDuration } from "@farmgate/shared";
+import type { ErrorCode } from "@farmgate/shared";
+import type { ModelState } from "./model-state.ts";
+import type { Job } from "./types.ts";
+
+/** Why a job is answered with an error, and when it may be sent again. */
+export interface Refusal {
+  code: ErrorCode;
+  message: string;
+  /** Seconds; null where waiting is no help or nobody knows. */
+  retryAfterS: number | null;
+}
+
+/** A failed load may be tried again, but not by every caller in the same instant. */
+const SOONEST_S = 5;
+/** A queue moves on; nobody is sent away for longer than this. */
+const LONGEST_S = 60;
+
+/**
+ * Whether a job is refused at the door:
+ *
+ * 1. its model is not served here;
+ * 2. no new jobs are taken;
+ * 3. its model used up its failure budget (rule R6);
+ * 4. its deadline has passed.
+ *
+ * null: it may wait. Whether the queue has room is seen only when it could not be granted at once.
+ */
+export function refusal(job: Job, model: ModelState | undefined, draining: boolean, now: number): Refusal | null {
+  if (model === undefined) {
+    return { code: "model_not_found", message: `no model named ${job.model} here`, retryAfterS: null }; // (1)
+  }
+  if (draining) {
+    return { code: "draining", message: "this worker is draining and takes no new requests", retryAfterS: null }; // (2)
+  }
+  const refusedFor = model.failures.refusedFor(now);
+  if (refusedFor > 0) {
+    const count = model.failures.count(now);
+    const message = `${model.name} failed to load ${count} times in a row; it is tried again in ${formatDuration(refusedFor)}`;
+    return { code: "load_failed", message, retryAfterS: Math.ceil(refusedFor / 1_000) }; // (3)
+  }
+  if (job.deadlineAt !== null && job.deadlineAt <= now) return deadlinePassed(now - job.arrivedAt); // (4)
+  return null;
+}
+
+export function deadlinePassed(waitedMs: number): Refusal {
+  const message = `the request's deadline passed while it waited (${formatDuration(Math.max(0, waitedMs))})`;
+  return { code: "deadline", message, retryAfterS: null };
+}
+
+/** `serveMs`: how long the jobs that wait now will take. */
+export function queueFull(maxDepth: number, serveMs: number): Refusal {
+  const retryAfterS = Math.min(Math.max(1, Math.ceil(serveMs / 1_000)), LONGEST_S);
+  return { code: "queue_full", message: `the queue is full: ${maxDepth} requests wait`, retryAfterS };
+}
+
+/** For those who waited for a load that failed; `refusedForMs` is 0 while the budget lasts. */
+export function loadFailed(model: string, reason: string, refusedForMs: number): Refusal {
+  const retryAfterS = Math.max(SOONEST_S, Math.ceil(refusedForMs / 1_000));
+  return { code: "load_failed", message: `loading ${model} failed: ${reason}`, retryAfterS };
+}
