@@ -1,5 +1,6 @@
-import { type AgentCatalog, type Api, CATALOG_PROTOCOL, kindOfName } from "@farmgate/shared";
+import { type AgentCatalog, type Api, CATALOG_PROTOCOL } from "@farmgate/shared";
 import type { Learned } from "./learned.ts";
+import { guessKind } from "./model-kind.ts";
 import type { SchedulerView } from "./queue/types.ts";
 import type { ServedModel } from "./served-model.ts";
 
@@ -30,7 +31,7 @@ export function catalogOf(
       return {
         id: model.name,
         aliases: [...model.aliases],
-        kind: kindOfName(model.engineName),
+        kind: guessKind([model.name, model.engineName]),
         state: state?.state ?? "unknown",
         slots: { total: model.slots, busy: state?.running ?? 0 },
         queued: state?.queued ?? 0,

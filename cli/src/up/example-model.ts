@@ -26,7 +26,9 @@ export async function exampleModel(gatewayUrl: string, key: string | null): Prom
 export function pick(list: unknown): string | null {
   const parsed = listSchema.safeParse(list);
   if (!parsed.success) return null;
-  const chat = parsed.data.data.filter((model) => (model.farmgate?.kind ?? "chat") === "chat" && !NO_CHAT.test(model.id));
+  const chat = parsed.data.data.filter(
+    (model) => (model.farmgate?.kind ?? "chat") === "chat" && !NO_CHAT.test(model.id),
+  );
   const warm = chat.find((model) => (model.farmgate?.warm.length ?? 0) > 0);
   return (warm ?? chat[0])?.id ?? null;
 }
