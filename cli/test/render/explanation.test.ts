@@ -52,7 +52,9 @@ describe("an explanation as text", () => {
       decision: { kind: "none", code: "model_not_found", message: "Nobody has it." },
       ranked: [],
     };
-    expect(renderExplanation(readExplanation(none), 80)).toContain("refused (model_not_found): Nobody\nhas it.");
+    expect(renderExplanation(readExplanation(none), 80).replaceAll("\n", " ")).toContain(
+      "refused (model_not_found): Nobody has it.",
+    );
   });
 
   test("refuses what is no explanation", () => {
