@@ -1,5 +1,5 @@
 import { seededRandom } from "@farmgate/shared";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fifo } from "../../src/queue/fifo.ts";
 import { Drive, rulesFor } from "./drive.ts";

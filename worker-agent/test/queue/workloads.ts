@@ -11,7 +11,7 @@ interface Kind {
 /** A random workload without failures, as the bound speaks of; every part of it comes from `random` alone. */
 export function steadyWorkload(random: Random, { mixed }: Kind = { mixed: false }): Workload {
   const between = (low: number, high: number) => low + Math.floor(random() * (high - low + 1));
-  const pick = <T>(values: readonly T[]) => values[Math.floor(random() * values.length)] as T;
+  const pick = <T>(values: readonly T[]) => values.at(Math.floor(random() * values.length)) as T;
   const names = ["a", "b", "c", "d", "e"].slice(0, between(1, 5));
   const slots = Object.fromEntries(names.map((name) => [name, between(1, 6)]));
   const rules = rulesFor(slots, {
@@ -29,7 +29,7 @@ export function steadyWorkload(random: Random, { mixed }: Kind = { mixed: false 
   const callers = mixed ? between(1, 4) : 1;
   const arrivals: Arrival[] = [];
   for (let index = 0; index < total; index += 1) {
-    const model = names[Math.floor(random() ** (1 + skew) * names.length)] as string;
+    const model = names.at(Math.floor(random() ** (1 + skew) * names.length)) as string;
     const at = even ? Math.floor((index * spread) / total) : between(0, spread);
     const answerMs = random() < 0.5 ? longest : between(0, longest);
     const caller = String(between(1, callers));
