@@ -18,7 +18,7 @@ export default defineConfig({
         ...source,
         test: {
           name: "integration",
-          include: ["test/integration/**/*.test.ts", "test/bench/**/*.test.ts"],
+          include: ["test/integration/**/*.test.ts", "test/scenarios/**/*.test.ts", "test/bench/**/*.test.ts"],
           testTimeout: 60_000,
           // Real processes and two cores: one file at a time keeps the ceilings honest.
           fileParallelism: false,

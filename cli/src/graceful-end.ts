@@ -1,9 +1,15 @@
 import type { Log } from "@farmgate/wire";
 import closeWithGrace from "close-with-grace";
+import { EXIT } from "./exit-code.ts";
 import type { Io } from "./io.ts";
 
 /** Time beyond the drain for sockets and scripts to close, in milliseconds. */
 const MARGIN_MS = 5_000;
+/**
+ * Signals that follow the first one this closely are the same wish: under `npm start` a Ctrl-C comes from the
+ * terminal and once more from npm.
+ */
+const ECHO_MS = 1_000;
 
 export interface GracefulEndOptions {
   io: Io;
@@ -24,12 +30,12 @@ export interface GracefulEnd {
 
 /**
  * Keeps the program up until SIGTERM, SIGINT, the end of the process that started it, or an error that nobody caught;
- * then closes and exits: 0 after a clean end, 1 after an error or a close that takes too long. A second signal exits
- * at once.
+ * then closes and exits: 0 after a clean end, 1 after an error or a close that takes too long. A second signal ends it
+ * at once, with 1.
  */
 export function graceful({ io, log, drainMs, close, endHard }: GracefulEndOptions): GracefulEnd {
   let failure: string | null = null;
-  let closing = false;
+  let closingSince: number | null = null;
   const hard = (why: string) => {
     log.warn(`${why}: ending now`);
     endHard?.();
@@ -37,27 +43,38 @@ export function graceful({ io, log, drainMs, close, endHard }: GracefulEndOption
   const grace = closeWithGrace(
     {
       delay: drainMs + MARGIN_MS,
+      skip: ["SIGTERM", "SIGINT"],
       logger: { error: (error: unknown) => log.error({ err: error }, "ended with an error") },
       onSecondSignal: (signal) => hard(`a second signal (${signal})`),
       onSecondError: (error) => hard(`another error while closing (${String(error)})`),
       onTimeout: () => hard("closing takes too long"),
     },
-    async ({ err, signal }) => {
-      closing = true;
+    async ({ err }) => {
+      closingSince ??= io.clock.now();
       if (err) log.error({ err }, "an error that nobody caught: closing");
-      else log.info(`${failure ?? signal ?? "the program that started this one has gone"}: closing`);
       await close();
       if (failure !== null) throw new Error(failure);
     },
   );
-  const endNow = () => {
-    if (!closing) grace.close();
+  const begin = (why: string) => {
+    if (closingSince !== null) return;
+    closingSince = io.clock.now();
+    log.info(`${why}: closing`);
+    grace.close();
   };
-  io.whenParentLeaves(endNow);
+  io.onSignal((signal) => {
+    if (closingSince === null) {
+      begin(signal);
+    } else if (io.clock.now() - closingSince > ECHO_MS) {
+      hard(`a second signal (${signal})`);
+      io.exit(EXIT.failure);
+    }
+  });
+  io.whenParentLeaves(() => begin("the program that started this one has gone"));
   return {
     fail(reason) {
       failure ??= reason;
-      endNow();
+      begin(reason);
     },
     ended: new Promise<never>(() => undefined),
   };

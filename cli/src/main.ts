@@ -32,6 +32,10 @@ const io: Io = {
   random: Math.random,
   version,
   self: [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url)],
+  onSignal(fn) {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => fn(signal));
+  },
+  exit: (code) => process.exit(code),
   whenParentLeaves(fn) {
     if (process.connected) process.once("disconnect", fn);
   },

@@ -1,1 +1,2 @@
-export {};
+export { type GatewayConfig, gatewayConfigSchema } from "./config.ts";
+export { type GatewayOptions, type RunningGateway, startGateway } from "./start.ts";

@@ -1,11 +1,12 @@
 import type { CatalogModel, WorkerEntry } from "../catalog/types.ts";
 import { nothingServes } from "./nothing-serves.ts";
-import { describeStanding, type Standing, standingOf } from "./standing.ts";
+import { describeStanding, type Standing, standingWith } from "./standing.ts";
 import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy } from "./types.ts";
 
 /** One worker of the best set so far, with what orders it there. Two of these serve a whole choice. */
 interface Candidate {
   entry: WorkerEntry | null;
+  model: CatalogModel | null;
   standing: Standing | null;
   refused: boolean;
   holdsPrefix: boolean;
@@ -32,7 +33,8 @@ export function choose(request: RoutingRequest, context: RoutingContext, tried: 
   for (const entry of context.catalog.workers) {
     // 1
     if (tried.size > 0 && tried.has(entry.config.name)) continue;
-    const standing = standingOf(entry, request, context);
+    const model = entry.byKey.get(request.key);
+    const standing = standingWith(entry, model, request, context);
     if (standing.set === null || standing.rank > bestRank) continue;
     // 2
     if (standing.rank < bestRank) {
@@ -46,8 +48,12 @@ export function choose(request: RoutingRequest, context: RoutingContext, tried: 
     if (entry.config.maxConcurrent > 0 && inflight >= entry.config.maxConcurrent) continue;
     rivals += 1;
     // 4
-    weigh(next, entry, standing, inflight, request, context);
-    if (best.entry === null || goesBefore(next, best, request.key, context)) [best, next] = [next, best];
+    weigh(next, entry, model ?? null, standing, inflight, request, context);
+    if (best.entry === null || goesBefore(next, best, request.key, context)) {
+      const beaten = best;
+      best = next;
+      next = beaten;
+    }
   }
   if (best.entry !== null && best.standing !== null) {
     const choice = toChoice(best.entry, best.standing, orderReason(best, rivals, request, context), request, context);
@@ -72,6 +78,7 @@ export function turnWeight(entry: WorkerEntry, model: CatalogModel | null, strat
 function weigh(
   candidate: Candidate,
   entry: WorkerEntry,
+  model: CatalogModel | null,
   standing: Standing,
   inflight: number,
   request: RoutingRequest,
@@ -79,12 +86,13 @@ function weigh(
 ): void {
   const { name } = entry.config;
   candidate.entry = entry;
+  candidate.model = model;
   candidate.standing = standing;
   candidate.refused = entry.refused;
-  candidate.holdsPrefix = request.prefixWorker === name && hasFreeSlot(entry, inflight, request, context);
+  candidate.holdsPrefix = request.prefixWorker === name && hasFreeSlot(entry, model, inflight, request, context);
   candidate.pass = Number.NaN;
   if (context.strategy === "least-connections") {
-    candidate.measure = inflight / capacity(entry, entry.byKey.get(request.key) ?? null);
+    candidate.measure = inflight / capacity(entry, model);
   } else {
     candidate.measure = context.turns.pass(name, request.key);
   }
@@ -110,8 +118,13 @@ function capacity(entry: WorkerEntry, model: CatalogModel | null): number {
 }
 
 /** What it reports comes first here: a conversation must not queue where no slot is. Nothing known: free. */
-function hasFreeSlot(entry: WorkerEntry, inflight: number, request: RoutingRequest, context: RoutingContext): boolean {
-  const model = entry.byKey.get(request.key) ?? null;
+function hasFreeSlot(
+  entry: WorkerEntry,
+  model: CatalogModel | null,
+  inflight: number,
+  request: RoutingRequest,
+  context: RoutingContext,
+): boolean {
   if (model?.slots != null && model.slots > 0) {
     return context.inflight.pair(entry.config.name, request.key) < model.slots;
   }
@@ -156,5 +169,5 @@ function orderReason(best: Candidate, rivals: number, request: RoutingRequest, c
 }
 
 function noCandidate(): Candidate {
-  return { entry: null, standing: null, refused: false, holdsPrefix: false, measure: 0, pass: Number.NaN };
+  return { entry: null, model: null, standing: null, refused: false, holdsPrefix: false, measure: 0, pass: Number.NaN };
 }

@@ -64,6 +64,16 @@ const REFUSES_UNKNOWN: Record<EngineName | "auto", boolean> = {
  *    3d. Its catalogue is known: unlisted, unless no catalogue ever listed the model and all are known.
  */
 export function standingOf(entry: WorkerEntry, request: RoutingRequest, context: RoutingContext): Standing {
+  return standingWith(entry, entry.byKey.get(request.key), request, context);
+}
+
+/** `standingOf` for who has looked the model up already: on a big farm that look-up is most of the work. */
+export function standingWith(
+  entry: WorkerEntry,
+  model: CatalogModel | undefined,
+  request: RoutingRequest,
+  context: RoutingContext,
+): Standing {
   const { key } = request;
   // 1
   if (entry.health === "unhealthy") return UNHEALTHY;
@@ -73,7 +83,6 @@ export function standingOf(entry: WorkerEntry, request: RoutingRequest, context:
     return ASIDE;
   }
   // 2
-  const model = entry.byKey.get(key);
   if (model !== undefined) return listedStanding(entry, model, request, context);
   // 3
   if (!ownerAllows(entry, request)) return FORBIDDEN;

@@ -18,9 +18,16 @@ interface ModelTurns {
  */
 export class Turns implements TurnsView {
   readonly #models = new LRUCache<string, ModelTurns>({ max: MODELS });
+  /** The last look-up: a choice asks for one model and many workers. */
+  #askedKey: string | null = null;
+  #asked: ModelTurns | undefined;
 
   pass(worker: string, key: string): number {
-    const model = this.#models.peek(key);
+    if (key !== this.#askedKey) {
+      this.#askedKey = key;
+      this.#asked = this.#models.peek(key);
+    }
+    const model = this.#asked;
     if (model === undefined) return 0;
     return Math.max(model.now, model.passes.get(worker) ?? 0);
   }
@@ -31,6 +38,7 @@ export class Turns implements TurnsView {
     if (model === undefined) {
       model = { now: 0, passes: new Map() };
       this.#models.set(key, model);
+      this.#askedKey = null;
     }
     model.now = Math.max(model.now, model.passes.get(worker) ?? 0);
     model.passes.set(worker, model.now + 1 / weight);

@@ -1,13 +1,14 @@
 import { seededRandom } from "@farmgate/shared";
+import { demandedSchema, demandedTool } from "./demands.ts";
 import { digestOf, seedOf } from "./digest.ts";
 import { type EngineError, engineError } from "./engine-error.ts";
 import { valueForSchema } from "./generate-json.ts";
 import type { EngineModel } from "./options.ts";
-import { chatPrompt, responsesPrompt, textsOf } from "./prompt.ts";
+import { chatPrompt, messagesPrompt, responsesPrompt, textsOf } from "./prompt.ts";
 import { tokensOf } from "./tokens.ts";
 import { wordTokens } from "./words.ts";
 
-export type TextApi = "chat" | "completions" | "responses";
+export type TextApi = "chat" | "completions" | "responses" | "messages";
 export type Body = Readonly<Record<string, unknown>>;
 
 /** A whole answer, decided before its first token is sent. */
@@ -55,7 +56,7 @@ export function planAnswer(api: TextApi, body: Body, model: EngineModel): Answer
   };
 }
 
-export function contextExceeded(promptTokens: number, contextLength: number): EngineError {
+function contextExceeded(promptTokens: number, contextLength: number): EngineError {
   return {
     status: 400,
     type: "exceed_context_size_error",
@@ -64,7 +65,17 @@ export function contextExceeded(promptTokens: number, contextLength: number): En
   };
 }
 
+/** The tokens of a prompt, without an answer to it. */
+export function countPrompt(api: TextApi, body: Body): number | EngineError {
+  const prompt = promptOf(api, body);
+  return typeof prompt === "string" ? tokensOf(prompt) : prompt;
+}
+
 function promptOf(api: TextApi, body: Body): string | EngineError {
+  if (api === "messages") {
+    if (!Array.isArray(body["messages"])) return engineError(400, "'messages' is required");
+    return messagesPrompt(body["system"], body["messages"], body["tools"]);
+  }
   if (api === "chat") {
     if (!Array.isArray(body["messages"])) return engineError(400, "'messages' is required");
     return chatPrompt(body["messages"], body["tools"]);
@@ -93,7 +104,7 @@ function contentOf(
   limit: number | null,
 ): Pick<AnswerPlan, "pieces" | "finish" | "tool"> {
   const random = seededRandom(seedOf(digest));
-  const tool = api === "chat" ? demandedTool(body) : null;
+  const tool = demandedTool(api, body);
   if (tool !== null) {
     const pieces = cut(JSON.stringify(valueForSchema(tool.parameters, random)));
     return { pieces, finish: "tool_calls", tool: tool.name };
@@ -105,46 +116,23 @@ function contentOf(
     return { pieces: pieces.slice(0, limit), finish: "length", tool: null };
   }
   const count = limit ?? SHORTEST + Math.floor(random() * (LONGEST - SHORTEST + 1));
-  return { ...stopped(wordTokens(count, random), body["stop"], limit), tool: null };
+  return { ...stopped(wordTokens(count, random), body["stop"] ?? body["stop_sequences"], limit), tool: null };
 }
 
-/** The answer up to the first of the stop texts. */
+/** The answer up to the first of the stop texts, which may begin or end in the middle of a token. */
 function stopped(pieces: string[], stop: unknown, limit: number | null): Pick<AnswerPlan, "pieces" | "finish"> {
-  const stops = (Array.isArray(stop) ? stop : [stop]).filter(
-    (text): text is string => typeof text === "string" && text !== "",
-  );
-  let text = "";
-  for (const [i, piece] of pieces.entries()) {
-    const before = text.length;
-    text += piece;
-    const hits = stops.map((one) => text.indexOf(one)).filter((at) => at >= 0);
-    if (hits.length === 0) continue;
-    // A stop text may begin inside an earlier piece; what was sent then stays sent, as when a model streams.
-    const kept = text.slice(before, Math.max(before, Math.min(...hits)));
-    return { pieces: kept === "" ? pieces.slice(0, i) : [...pieces.slice(0, i), kept], finish: "stop" };
+  const stops = (Array.isArray(stop) ? stop : [stop]).filter((one) => typeof one === "string" && one !== "");
+  const text = stops.length === 0 ? "" : pieces.join("");
+  const hits = stops.map((one) => text.indexOf(one)).filter((at) => at >= 0);
+  if (hits.length === 0) return { pieces, finish: limit === null ? "stop" : "length" };
+  let left = Math.min(...hits);
+  const kept: string[] = [];
+  for (const piece of pieces) {
+    if (left <= 0) break;
+    kept.push(piece.slice(0, left));
+    left -= piece.length;
   }
-  return { pieces, finish: limit === null ? "stop" : "length" };
-}
-
-/** The function that `tool_choice` demands: the named one, or with `required` the first. */
-function demandedTool(body: Body): { name: string; parameters: unknown } | null {
-  const tools = Array.isArray(body["tools"]) ? body["tools"] : [];
-  const choice = body["tool_choice"];
-  const named = (((choice ?? {}) as Body)["function"] as Body | undefined)?.["name"];
-  if (choice !== "required" && typeof named !== "string") return null;
-  for (const tool of tools) {
-    const { name, parameters } = (((tool ?? {}) as Body)["function"] ?? {}) as Body;
-    if (typeof name === "string" && (named === undefined || named === name)) return { name, parameters };
-  }
-  return null;
-}
-
-/** The schema that a structured answer must fit, or null. */
-function demandedSchema(body: Body): unknown {
-  const format = (body["response_format"] ?? {}) as Body;
-  if (format["type"] === "json_object") return format["schema"] ?? { properties: { answer: { type: "string" } } };
-  if (format["type"] !== "json_schema") return null;
-  return ((format["json_schema"] ?? {}) as Body)["schema"] ?? null;
+  return { pieces: kept, finish: "stop" };
 }
 
 /** JSON text in pieces of a few letters, as tokens would cut it. */

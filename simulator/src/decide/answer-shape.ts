@@ -1,6 +1,7 @@
 import type { AnswerPlan } from "./answer-plan.ts";
 import { chatShape } from "./shape-chat.ts";
 import { completionShape } from "./shape-completion.ts";
+import { messagesShape } from "./shape-messages.ts";
 import { responsesShape } from "./shape-responses.ts";
 
 /** What an answer's envelope says besides its text. */
@@ -21,13 +22,21 @@ export interface AnswerTimings {
 /** One API's way to write an answer down. Every text is whole server-sent events, or the whole JSON body. */
 export interface AnswerShape {
   /** What goes out with the first token, before it. */
-  opening(): string;
+  opening(timings: AnswerTimings): string;
   token(piece: string): string;
   closing(timings: AnswerTimings): string;
   whole(timings: AnswerTimings): string;
 }
 
 export function answerShape(plan: AnswerPlan, head: AnswerHead): AnswerShape {
-  if (plan.api === "chat") return chatShape(plan, head);
-  return plan.api === "completions" ? completionShape(plan, head) : responsesShape(plan, head);
+  switch (plan.api) {
+    case "chat":
+      return chatShape(plan, head);
+    case "completions":
+      return completionShape(plan, head);
+    case "responses":
+      return responsesShape(plan, head);
+    case "messages":
+      return messagesShape(plan, head);
+  }
 }

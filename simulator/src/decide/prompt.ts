@@ -15,6 +15,12 @@ export function responsesPrompt(instructions: unknown, input: unknown): string {
   return chatPrompt([...system, ...items], null);
 }
 
+/** The prompt of `/v1/messages`, whose system text stands beside the messages. */
+export function messagesPrompt(system: unknown, messages: readonly unknown[], tools: unknown): string {
+  const first = system === undefined ? [] : [{ role: "system", content: system }];
+  return chatPrompt([...first, ...messages], tools);
+}
+
 /** The prompts of `/v1/completions` or the inputs of `/v1/embeddings`: a text, a list of texts, or token ids. */
 export function textsOf(value: unknown): string[] {
   if (typeof value === "string") return [value];

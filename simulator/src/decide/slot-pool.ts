@@ -48,7 +48,7 @@ export class SlotPool {
 
   /** The job starts now, or waits (null). */
   add(job: SlotJob, now: number): SlotStart | null {
-    const start = this.#queue.length === 0 ? this.#start(job, now) : null;
+    const start = this.#start(job, now);
     if (start === null) this.#queue.push(job);
     return start;
   }
@@ -78,24 +78,25 @@ export class SlotPool {
   }
 
   #start(job: SlotJob, now: number): SlotStart | null {
-    let best: Slot | null = null;
+    const free = this.#slots.filter((slot) => slot.job === null);
+    let best = free[0];
+    if (best === undefined) return null;
+    const bytes = Buffer.byteLength(job.prompt);
     let bestHeld = 0;
-    for (const slot of this.#slots) {
-      if (slot.job !== null) continue;
+    for (const slot of free) {
       const shared = commonPrefixBytes(slot.held, job.prompt);
-      const held = shared.bytes >= WORTHWHILE * shared.ofBytes ? shared.bytes : 0;
-      if (best === null || held > bestHeld || (held === bestHeld && slot.lastUsed < best.lastUsed)) {
+      const held = shared >= WORTHWHILE * bytes ? shared : 0;
+      if (held > bestHeld || (held === bestHeld && slot.lastUsed < best.lastUsed)) {
         best = slot;
         bestHeld = held;
       }
     }
-    if (best === null) return null;
     const shared = commonPrefixBytes(best.held, job.prompt);
-    // At least one token is always read again: it is what the first token of the answer comes from.
-    const cachedTokens = Math.max(0, Math.min(Math.floor(shared.bytes / 4), tokensOfBytes(shared.ofBytes) - 1));
     best.job = job.id;
     best.held = job.prompt;
     best.lastUsed = now;
+    // At least one token is always read again: it is what the first token of the answer comes from.
+    const cachedTokens = Math.min(Math.floor(shared / 4), tokensOfBytes(bytes) - 1);
     return { job: job.id, slot: best.id, cachedTokens };
   }
 }

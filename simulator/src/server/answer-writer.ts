@@ -22,6 +22,11 @@ export class AnswerWriter {
     response.setHeader("Access-Control-Allow-Origin", "");
   }
 
+  /** True once the connection has been, or is about to be, reset on purpose. */
+  get broken(): boolean {
+    return this.#broken;
+  }
+
   /** A whole JSON answer. */
   json(status: number, body: string): void {
     const bytes = Buffer.from(body);
@@ -53,7 +58,7 @@ export class AnswerWriter {
     this.#response.once("drain", then);
   }
 
-  /** False when the connection has been, or is about to be, reset. */
+  /** False when this is where the connection breaks. */
   #send(body: string | Buffer): boolean {
     if (this.#broken) return false;
     if (this.#left === Number.POSITIVE_INFINITY) {

@@ -42,11 +42,11 @@ export class Desk {
     this.#run(this.state.leave(job.id, answer, this.#clock.now()));
   }
 
-  /** The caller has left; its slot or its place in the queue is free at once. */
-  left(job: ModelJob): void {
+  /** The connection is gone, by the caller or by a failure form; the slot or the place in the queue is free at once. */
+  gone(job: ModelJob, why: "left" | "reset"): void {
     this.#waiting.delete(job.id);
     const effects = this.state.leave(job.id, "", this.#clock.now());
-    this.#journal.write("left", job.model, job.id);
+    this.#journal.write(why, job.model, job.id);
     this.#run(effects);
   }
 

@@ -9,6 +9,7 @@ export type JournalKind =
   | "start"
   | "served"
   | "left"
+  | "reset"
   | "refused";
 
 /** One thing that happened in an engine. */
@@ -30,6 +31,8 @@ export interface JournalCounts {
   served: number;
   /** Callers who left before the end of their answer. */
   left: number;
+  /** Answers that broke off as a failure form had it. */
+  reset: number;
   /** Requests that were refused while they waited. */
   refused: number;
 }
@@ -38,7 +41,7 @@ const KEPT = 10_000;
 
 /** Counts what happened and keeps the last of it; whoever waits for something looks again after each entry. */
 export class Journal {
-  readonly counts: JournalCounts = { loads: 0, unloads: 0, served: 0, left: 0, refused: 0 };
+  readonly counts: JournalCounts = { loads: 0, unloads: 0, served: 0, left: 0, reset: 0, refused: 0 };
   readonly entries: JournalEntry[] = [];
   readonly #clock: Clock;
   readonly #watchers = new Set<() => void>();
@@ -52,7 +55,9 @@ export class Journal {
     if (this.entries.length > 2 * KEPT) this.entries.splice(0, KEPT);
     if (event === "load") this.counts.loads += 1;
     else if (event === "evicted" || event === "unloaded") this.counts.unloads += 1;
-    else if (event === "served" || event === "left" || event === "refused") this.counts[event] += 1;
+    else if (event === "served" || event === "left" || event === "reset" || event === "refused") {
+      this.counts[event] += 1;
+    }
     this.changed();
   }
 

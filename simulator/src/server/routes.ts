@@ -1,5 +1,5 @@
 import { readBody } from "@farmgate/wire";
-import { type Body, planAnswer } from "../decide/answer-plan.ts";
+import { type Body, countPrompt, planAnswer, type TextApi } from "../decide/answer-plan.ts";
 import { modelProps, routerList, routerProps, singleList, slotList } from "../decide/catalogue.ts";
 import { type EngineError, engineError, isEngineError, LOADING, NOT_JSON } from "../decide/engine-error.ts";
 import type { Ailments } from "../decide/fail-plan.ts";
@@ -12,7 +12,7 @@ import type { Visit } from "./visit.ts";
 const BODY_LIMIT = 512 * 1_024 ** 2;
 const PUBLIC = new Set(["/health", "/v1/health", "/models", "/v1/models"]);
 
-type Api = "chat" | "completions" | "responses" | "embeddings" | "rerank";
+type Api = TextApi | "embeddings" | "rerank" | "count";
 
 const INFERENCE: Readonly<Record<string, Api>> = {
   "/v1/chat/completions": "chat",
@@ -20,6 +20,8 @@ const INFERENCE: Readonly<Record<string, Api>> = {
   "/v1/completions": "completions",
   "/v1/responses": "responses",
   "/responses": "responses",
+  "/v1/messages": "messages",
+  "/v1/messages/count_tokens": "count",
   "/v1/embeddings": "embeddings",
   "/v1/rerank": "rerank",
   "/v1/reranking": "rerank",
@@ -39,7 +41,7 @@ export async function answer(engine: EngineParts, visit: Visit): Promise<void> {
   if (key !== undefined && !PUBLIC.has(visit.path) && visit.key !== key) {
     return visit.writer().error(engineError(401, "Invalid API Key"));
   }
-  if (visit.method === "GET") return answerGet(engine, visit);
+  if (visit.method === "GET" || visit.method === "HEAD") return answerGet(engine, visit);
   if (visit.method !== "POST") return notFound(visit);
   const inference = INFERENCE[visit.path];
   if (inference === undefined && !isLoadPath(engine, visit)) return notFound(visit);
@@ -74,6 +76,8 @@ function answerGet(engine: EngineParts, visit: Visit): void {
       if (named === null) return writer.error(engineError(400, "model name is missing from the request"));
       return writer.error(engineError(400, `model '${named}' not found`));
     }
+    case "/metrics":
+      return writer.error(engineError(501, "This server does not support metrics endpoint. Start it with `--metrics`"));
     default:
       return notFound(visit);
   }
@@ -113,6 +117,11 @@ function answerInference(engine: EngineParts, visit: Visit, api: Api, body: Body
     const plan = api === "embeddings" ? planEmbeddings(body, model) : planRerank(body, model);
     if (isEngineError(plan)) return visit.writer().error(plan);
     return serveVectors(engine, visit, model.name, plan, ailments);
+  }
+  if (api === "count") {
+    const tokens = countPrompt("messages", body);
+    if (typeof tokens === "number") return visit.writer().json(200, JSON.stringify({ input_tokens: tokens }));
+    return visit.writer().error(tokens);
   }
   const plan = planAnswer(api, body, model);
   if (isEngineError(plan)) return visit.writer().error(plan);

@@ -8,6 +8,7 @@ import { dueAt, paceOf } from "../decide/pace.ts";
 import type { SlotStart } from "../decide/slot-pool.ts";
 import type { VectorPlan } from "../decide/vectors.ts";
 import type { AnswerWriter } from "./answer-writer.ts";
+import type { JobHandlers } from "./desk.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { Visit } from "./visit.ts";
 import { streamAnswer } from "./stream-answer.ts";
@@ -56,7 +57,7 @@ export function serveVectors(
 
 type Work = (writer: AnswerWriter, start: SlotStart, ended: (answer: string) => void) => CancelTimer;
 
-/** One job from its arrival to its end, whichever comes first: the answer, a refusal, or the caller leaving. */
+/** One job from its arrival to its end, whichever comes first: the answer, a refusal, or the end of the connection. */
 function serveJob(engine: EngineParts, visit: Visit, job: ModelJob, ailments: Ailments, work: Work): void {
   const writer = visit.writer(ailments.resetAfter);
   let over = false;
@@ -65,24 +66,20 @@ function serveJob(engine: EngineParts, visit: Visit, job: ModelJob, ailments: Ai
     if (over) return;
     over = true;
     cancel();
-    engine.desk.left(job);
+    engine.desk.gone(job, writer.broken ? "reset" : "left");
   });
-  engine.desk.submit(
-    job,
-    {
-      started(start) {
-        const stop = work(writer, start, (answer) => {
-          if (over) return;
-          over = true;
-          engine.desk.served(job, answer);
-        });
-        cancel = stop;
-      },
-      refused(error) {
+  const handlers: JobHandlers = {
+    started(start) {
+      cancel = work(writer, start, (answer) => {
+        if (over || writer.broken) return;
         over = true;
-        writer.error(error);
-      },
+        engine.desk.served(job, answer);
+      });
     },
-    visit.autoload,
-  );
+    refused(error) {
+      over = true;
+      writer.error(error);
+    },
+  };
+  engine.desk.submit(job, handlers, visit.autoload);
 }

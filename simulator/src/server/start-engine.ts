@@ -55,7 +55,12 @@ export async function startEngine(options: EngineOptions, deps: EngineDeps): Pro
   const random = deps.random ?? seededRandom(1);
   const journal = new Journal(clock);
   let fails = new FailPlan(options.fail, random);
-  const desk = new Desk(options, clock, journal, (model) => fails.forLoad(model));
+  const desk = new Desk(options, clock, journal, (model) => {
+    const failed = fails.forLoad(model);
+    // A single-model llama-server that cannot load its model ends.
+    if (failed && options.single) void listener.cut();
+    return failed;
+  });
   const parts: EngineParts = {
     options,
     clock,

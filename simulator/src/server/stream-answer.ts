@@ -27,16 +27,16 @@ export function streamAnswer(
       const now = clock.now();
       const upTo = Math.min(tokensDue(pace, pieces.length, now), sent + MOST_AT_ONCE);
       if (sent === pieces.length && now >= dueAt(pace, sent)) {
-        writer.events((opened ? "" : shape.opening()) + shape.closing(timings));
+        writer.events((opened ? "" : shape.opening(timings)) + shape.closing(timings));
         writer.end();
         ended();
         return;
       }
       if (upTo === sent) {
-        cancel = clock.after(Math.max(0, dueAt(pace, Math.min(sent + 1, pieces.length)) - now), step);
+        cancel = clock.after(Math.max(0, Math.ceil(dueAt(pace, Math.min(sent + 1, pieces.length)) - now)), step);
         return;
       }
-      let text = opened ? "" : shape.opening();
+      let text = opened ? "" : shape.opening(timings);
       opened = true;
       for (; sent < upTo; sent += 1) text += shape.token(pieces[sent] ?? "");
       if (!writer.events(text)) {

@@ -14,12 +14,15 @@ export interface BoundCase {
 /**
  * The longest wait until a job is granted, in milliseconds, while no load fails (rules R1 to R5):
  *
- *     W = maxWait + v * k * (T + R)
+ *     W = max(maxWait, P) + v * k * (T + R)
  *     R = max(min(ceil(Q / S) * P, U + P), minResident + P)      how long a turn lasts when another model is due
  *     U = max(maxWait, T, minResident)
  *     v = ceil(p / max(1, min(Q, S * ceil(maxWait / P))))        turns until place p is reached
  *
- * with k models, T the longest load, P the longest answer, Q `maxBatch`, S the fewest slots of a model.
+ * with k models, T the longest load, P the longest answer, Q `maxBatch`, S the fewest slots of a model, and
+ * `gather` added to each turn.
+ * The first term is P where that is longer than `maxWait`: a job that comes while all slots of its loaded model are busy
+ * may see the turn close up to P later, before any slot was free, and the close itself takes up to P more.
  * A failed load counts as a turn whose length is its time-out.
  */
 export function waitBound(rules: SchedulerRules, at: BoundCase): number {
@@ -30,5 +33,5 @@ export function waitBound(rules: SchedulerRules, at: BoundCase): number {
   const patience = Math.max(maxWait, longestLoad, minResident);
   const turn = Math.max(Math.min(Math.ceil(maxBatch / slots) * answer, patience + answer), minResident + answer);
   const perTurn = Math.max(1, Math.min(maxBatch, slots * Math.ceil(maxWait / answer)));
-  return maxWait + Math.ceil(place / perTurn) * models * (longestLoad + turn);
+  return Math.max(maxWait, answer) + Math.ceil(place / perTurn) * models * (longestLoad + turn + (rules.gather ?? 0));
 }

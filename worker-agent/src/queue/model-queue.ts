@@ -102,6 +102,11 @@ export class ModelQueue {
     return this.#all.size;
   }
 
+  /** `load` jobs among them. */
+  get loads(): number {
+    return this.#loads.size;
+  }
+
   get oldest(): Waiting | undefined {
     return this.#all.first;
   }

@@ -67,7 +67,7 @@ export function atOnce(at: number, models: readonly string[], answerMs = 100): A
 /**
  * Plays executor and machine around a real scheduler in virtual time. It throws when the scheduler breaks one of the
  * promises that hold for every workload: no grant to a model that is not ready, never more than `slots`, one swap at
- * a time and none under a running answer, no job granted or ended twice, none forgotten in the end.
+ * a time, none under a running answer and none for nobody, no job granted or ended twice, none forgotten in the end.
  */
 export class Drive {
   readonly scheduler: Scheduler;
@@ -218,6 +218,8 @@ export class Drive {
     const { model } = effect;
     assert(this.#swapping === null, `a swap to ${model} during the one to ${this.#swapping}`);
     assert(this.#running.size === 0, `a swap to ${model} under a running answer`);
+    const waiting = this.scheduler.view(this.now).models.find(({ name }) => name === model)?.queued ?? 0;
+    assert(waiting > 0, `a swap to ${model} for nobody`);
     this.#swapping = model;
     this.#ready = null;
     this.swaps.push(model);

@@ -1,0 +1,109 @@
+import { FarmError, formatDuration } from "@farmgate/shared";
+import type { Farm } from "../farm.ts";
+import type { Call, Received } from "../proxy/call.ts";
+import { choose } from "../routing/choose.ts";
+import type { Choice, Decision, RoutingRequest } from "../routing/types.ts";
+import type { Waiter } from "./waiting-room.ts";
+
+/** A worker taken for one request: its place is counted until `release`. */
+export interface Taken {
+  choice: Choice;
+  release(): void;
+}
+
+type Nothing = Extract<Decision, { kind: "none" }>;
+
+/**
+ * Picks a worker and takes a place there. Where all of the best set are at their caps it waits, first come, first
+ * served. Throws `queue_full`, `timeout_queue`, `deadline`, `draining`, and what ended the request while it waited.
+ */
+export async function takeWorker(
+  farm: Farm,
+  call: Call,
+  received: Received,
+  request: RoutingRequest,
+  tried: ReadonlySet<string>,
+): Promise<Taken | Nothing> {
+  const decision = decide(farm, request, tried);
+  if (decision.kind === "none") return decision;
+  if (decision.kind === "send") return take(farm, request, decision.choice);
+  const startedAt = farm.clock.now();
+  call.phase = "waiting";
+  try {
+    return await waitForWorker(farm, call, received, request, tried);
+  } finally {
+    call.waitedMs += farm.clock.now() - startedAt;
+  }
+}
+
+export function isTaken(taken: Taken | Nothing): taken is Taken {
+  return "choice" in taken;
+}
+
+function decide(farm: Farm, request: RoutingRequest, tried: ReadonlySet<string>): Decision {
+  const { catalog, inflight, turns, config, clock } = farm;
+  const { strategy } = config.routing;
+  return choose(request, { catalog: catalog.current, inflight, turns, strategy, now: clock.now() }, tried);
+}
+
+function take(farm: Farm, request: RoutingRequest, choice: Choice): Taken {
+  const { name } = choice.worker.config;
+  farm.turns.picked(name, request.key, choice.turnWeight);
+  const leave = farm.inflight.enter(name, request.key);
+  const release = () => {
+    leave();
+    farm.waitingRoom.wake();
+  };
+  return { choice, release };
+}
+
+function waitForWorker(
+  farm: Farm,
+  call: Call,
+  received: Received,
+  request: RoutingRequest,
+  tried: ReadonlySet<string>,
+): Promise<Taken | Nothing> {
+  const { clock, waitingRoom } = farm;
+  const { limits } = farm.config;
+  const deadlineLeftMs = received.deadlineAt === null ? Number.POSITIVE_INFINITY : received.deadlineAt - clock.now();
+  return new Promise((resolve, reject) => {
+    const stop = (error: FarmError) => {
+      stopTimer();
+      call.onGone(null);
+      waitingRoom.leave(waiter);
+      reject(error);
+    };
+    const waiter: Waiter = {
+      group: [request.key, request.api, ...tried].join("\n"),
+      bytes: received.body.length,
+      tryGo() {
+        const decision = decide(farm, request, tried);
+        if (decision.kind === "wait") return false;
+        stopTimer();
+        call.onGone(null);
+        resolve(decision.kind === "send" ? take(farm, request, decision.choice) : decision);
+        return true;
+      },
+      turnAway: () => stop(new FarmError("draining", "The gateway is about to stop.", { retryAfterS: 5 })),
+    };
+    const stopTimer = clock.after(Math.max(0, Math.min(limits.queueWait, deadlineLeftMs)), () =>
+      stop(deadlineLeftMs <= limits.queueWait ? deadlineError() : queueTimeout(request.name, limits.queueWait)),
+    );
+    if (!waitingRoom.enter(waiter, limits)) {
+      stop(new FarmError("queue_full", "Too many requests wait already.", { retryAfterS: 5 }));
+      return;
+    }
+    call.onGone(stop);
+  });
+}
+
+function queueTimeout(model: string, waitedMs: number): FarmError {
+  const waited = formatDuration(waitedMs);
+  return new FarmError("timeout_queue", `No worker for "${model}" had room within ${waited}.`);
+}
+
+/** The time that the caller gave for the first byte is over. */
+export function deadlineError(): FarmError {
+  return new FarmError("deadline", "The request's deadline passed before an answer began.");
+}

@@ -1,0 +1,62 @@
+/** A request that waits for a worker below its cap. */
+export interface Waiter {
+  /** Requests of one group can be served by the same workers: when the first of them cannot go, none can. */
+  group: string;
+  /** What it holds in memory. */
+  bytes: number;
+  /** Takes its worker now, if there is one. Called in order of arrival. */
+  tryGo(): boolean;
+  /** The gateway drains: it must not wait any longer. */
+  turnAway(): void;
+}
+
+export interface WaitingRoomLimits {
+  /** How many may wait. */
+  queue: number;
+  /** Bytes that all of them may hold together. */
+  queueBytes: number;
+}
+
+/** First come, first served, for each group of requests. Knows neither time nor sockets. */
+export class WaitingRoom {
+  readonly #waiters = new Set<Waiter>();
+  #bytes = 0;
+
+  get size(): number {
+    return this.#waiters.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** False when there is no room. */
+  enter(waiter: Waiter, limits: WaitingRoomLimits): boolean {
+    if (this.#waiters.size >= limits.queue || this.#bytes + waiter.bytes > limits.queueBytes) return false;
+    this.#waiters.add(waiter);
+    this.#bytes += waiter.bytes;
+    return true;
+  }
+
+  /** Harmless for one that is not there any more. */
+  leave(waiter: Waiter): void {
+    if (this.#waiters.delete(waiter)) this.#bytes -= waiter.bytes;
+  }
+
+  /** A worker may have become free, or the catalogue changed: lets go who can, in order of arrival. */
+  wake(): void {
+    const stuck = new Set<string>();
+    for (const waiter of this.#waiters) {
+      if (stuck.has(waiter.group)) continue;
+      if (waiter.tryGo()) this.leave(waiter);
+      else stuck.add(waiter.group);
+    }
+  }
+
+  turnAllAway(): void {
+    for (const waiter of this.#waiters) {
+      this.leave(waiter);
+      waiter.turnAway();
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import { accessKey, duration, httpUrl, isLoopback, listen, name, nameKey, size, wholeNumber } from "@farmgate/shared";
+import { z } from "zod";
+
+const positiveDuration = duration.refine((ms) => ms > 0, "must be longer than 0");
+const modelName = z.string().min(1, "must not be empty").max(300);
+
+const worker = z.strictObject({
+  name,
+  url: httpUrl,
+  engine: z
+    .enum(["auto", "agent", "ollama", "llama-server", "vllm", "lmstudio", "llama-swap", "mlx", "tei", "openai"])
+    .default("auto"),
+  weight: z.number().positive().nullable().default(null),
+  models: z
+    .strictObject({ allow: z.array(z.string()).default(["*"]), deny: z.array(z.string()).default([]) })
+    .prefault({}),
+  maxConcurrent: wholeNumber(0).default(0),
+  apiKey: z.string().min(1, "must not be empty").nullable().default(null),
+});
+
+const models = z.strictObject({
+  aliases: z.record(modelName, modelName).default({}),
+  fallbacks: z.record(modelName, z.array(modelName).min(1, "must name at least one model")).default({}),
+});
+
+const shape = z.strictObject({
+  listen: listen(8400),
+  health: z
+    .strictObject({
+      interval: positiveDuration.default(5_000),
+      timeout: positiveDuration.default(2_000),
+      unhealthyAfter: wholeNumber(1).default(3),
+    })
+    .prefault({}),
+  routing: z
+    .strictObject({
+      strategy: z.enum(["least-connections", "weighted", "round-robin"]).default("least-connections"),
+      affinity: z.boolean().default(true),
+      waitOrSwap: z
+        .boolean()
+        .default(false)
+        .refine((on) => !on, "is not offered by this version yet: remove it or set it to false"),
+    })
+    .prefault({}),
+  workers: z.array(worker, { error: "must be a list of workers (it may be empty)" }),
+  models: models.prefault({}),
+  keys: z.array(accessKey).default([]),
+  open: z.boolean().default(false),
+  limits: z
+    .strictObject({
+      body: size.default(100 * 1_024 ** 2),
+      queue: wholeNumber(0).default(1_000),
+      queueBytes: size.default(1_024 ** 3),
+      queueWait: positiveDuration.default(300_000),
+    })
+    .prefault({}),
+  timeouts: z
+    .strictObject({
+      connect: positiveDuration.default(2_000),
+      firstByte: positiveDuration.default(900_000),
+      idle: positiveDuration.default(300_000),
+    })
+    .prefault({}),
+  retry: z.strictObject({ attempts: wholeNumber(1).default(3) }).prefault({}),
+  drain: duration.default(300_000),
+  redis: notOffered("several gateways that act as one"),
+  tls: notOffered("TLS on the gateway's own port"),
+  cors: z.strictObject({ origins: z.array(z.string().min(1)).default([]) }).prefault({}),
+});
+
+type Shape = z.output<typeof shape>;
+
+/** Contract section 2. Durations come out in milliseconds, sizes in bytes. */
+export const gatewayConfigSchema = shape.superRefine((config, context) => {
+  const problem = (path: PropertyKey[], message: string) => context.addIssue({ code: "custom", path, message });
+  checkWorkers(config, problem);
+  checkModels(config.models, problem);
+  checkKeys(config, problem);
+});
+export type GatewayConfig = z.output<typeof gatewayConfigSchema>;
+
+type ReportProblem = (path: PropertyKey[], message: string) => void;
+
+function checkWorkers({ workers }: Shape, problem: ReportProblem): void {
+  const seen = new Set<string>();
+  for (const [i, { name }] of workers.entries()) {
+    if (seen.has(name)) problem(["workers", i, "name"], `another worker is already named "${name}"`);
+    seen.add(name);
+  }
+}
+
+function checkModels({ aliases, fallbacks }: Shape["models"], problem: ReportProblem): void {
+  const aliasKeys = new Set<string>();
+  for (const alias of Object.keys(aliases)) {
+    if (aliasKeys.has(nameKey(alias))) problem(["models", "aliases", alias], "means the same as another alias");
+    aliasKeys.add(nameKey(alias));
+  }
+  for (const [alias, target] of Object.entries(aliases)) {
+    if (nameKey(alias) === nameKey(target)) problem(["models", "aliases", alias], "names itself");
+    else if (aliasKeys.has(nameKey(target))) {
+      problem(["models", "aliases", alias], `"${target}" is an alias itself: name the model it stands for`);
+    }
+  }
+  for (const [model, others] of Object.entries(fallbacks)) {
+    for (const [i, other] of others.entries()) {
+      if (nameKey(other) === nameKey(model)) problem(["models", "fallbacks", model, i], "falls back on itself");
+    }
+  }
+}
+
+function checkKeys({ keys, open, listen }: Shape, problem: ReportProblem): void {
+  if (keys.length === 0 && !open && !isLoopback(listen.host)) {
+    problem(
+      ["listen", "host"],
+      `other machines reach ${listen.host} and no keys are set: add \`keys\`, or set \`open: true\` to serve everyone`,
+    );
+  }
+  const names = new Set<string>();
+  const values = new Set<string>();
+  for (const [i, { name, key }] of keys.entries()) {
+    if (names.has(name)) problem(["keys", i, "name"], `another key is already named "${name}"`);
+    if (values.has(key)) problem(["keys", i, "key"], "has the same value as another key");
+    names.add(name);
+    values.add(key);
+  }
+}
+
+/** A key of the contract that this version refuses, so that nobody relies on what is not there. */
+function notOffered(what: string) {
+  return z
+    .unknown()
+    .optional()
+    .refine((value) => value === undefined || value === null, `${what}: not offered by this version yet, remove it`);
+}

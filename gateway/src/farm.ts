@@ -1,0 +1,41 @@
+import type { Clock } from "@farmgate/shared";
+import type { KeyRing, Log } from "@farmgate/wire";
+import type { WaitingRoom } from "./admission/waiting-room.ts";
+import type { CatalogStore } from "./catalog/store.ts";
+import type { GatewayConfig } from "./config.ts";
+import type { RequestIds } from "./http/request-id.ts";
+import type { Metrics } from "./metrics.ts";
+import type { LiveRequests } from "./proxy/live-requests.ts";
+import type { Upstreams } from "./proxy/upstreams.ts";
+import type { Affinity } from "./routing/affinity.ts";
+import type { NameRules } from "./routing/resolve-name.ts";
+import type { Turns } from "./routing/turns.ts";
+import type { Inflight } from "./state/inflight.ts";
+
+/** Everything that a running gateway holds, for those who serve a request with it. */
+export interface Farm {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly version: string;
+  /** Milliseconds on `clock.now`. */
+  readonly startedAt: number;
+  /** Replaced as a whole by a reload. */
+  config: GatewayConfig;
+  /** Of `config`. */
+  names: NameRules;
+  /** No new work is taken. */
+  draining: boolean;
+  /** The first round of polls is over, or its time is; `ready` resolves then. */
+  isReady: boolean;
+  ready: Promise<void>;
+  readonly ids: RequestIds;
+  readonly keys: KeyRing;
+  readonly catalog: CatalogStore;
+  readonly inflight: Inflight;
+  readonly turns: Turns;
+  readonly affinity: Affinity;
+  readonly upstreams: Upstreams;
+  readonly waitingRoom: WaitingRoom;
+  readonly live: LiveRequests;
+  readonly metrics: Metrics;
+}

@@ -1,0 +1,38 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { isLoopback } from "@farmgate/shared";
+
+const EXPOSED =
+  "x-request-id, retry-after, x-should-retry, " +
+  "x-farmgate-worker, x-farmgate-model, x-farmgate-warmth, x-farmgate-attempts";
+
+/** Whether a page of this origin may read answers. No `origins`: pages of this machine alone. */
+export function isAllowedOrigin(origin: string, origins: readonly string[]): boolean {
+  if (origins.length > 0) return origins.includes("*") || origins.includes(origin);
+  return URL.canParse(origin) && /^https?:$/.test(new URL(origin).protocol) && isLoopback(new URL(origin).hostname);
+}
+
+const NONE: readonly string[] = [];
+
+/** The CORS headers of an answer, flat; none for a request that comes from no page, or from a page not allowed. */
+export function corsHeaders(origin: string | undefined, origins: readonly string[]): readonly string[] {
+  if (origin === undefined) return NONE;
+  if (!isAllowedOrigin(origin, origins)) return ["vary", "Origin"];
+  return ["access-control-allow-origin", origin, "access-control-expose-headers", EXPOSED, "vary", "Origin"];
+}
+
+/** What a preflight (OPTIONS) answer adds; the headers that the page wants to send are allowed as asked. */
+export function preflightHeaders(headers: IncomingHttpHeaders, origins: readonly string[]): string[] {
+  const { origin } = headers;
+  if (origin === undefined || !isAllowedOrigin(origin, origins)) return [];
+  const asked = headers["access-control-request-headers"] ?? "";
+  const names = asked
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => /^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name));
+  const answer = ["access-control-allow-methods", "GET, HEAD, POST, DELETE, OPTIONS", "access-control-max-age", "600"];
+  if (names.length > 0) answer.push("access-control-allow-headers", names.join(", "));
+  if (headers["access-control-request-private-network"] === "true") {
+    answer.push("access-control-allow-private-network", "true");
+  }
+  return answer;
+}

@@ -1,0 +1,147 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Catalog } from "./catalog/types.ts";
+import type { Usage } from "./proxy/usage-tap.ts";
+import type { InflightView } from "./routing/types.ts";
+
+/** What gauges read at the moment of a scrape. */
+export interface FarmFigures {
+  catalog(): Catalog;
+  inflight: InflightView;
+  waiting(): number;
+  /** Milliseconds, on the clock of `WorkerEntry.catalogAt`. */
+  now(): number;
+}
+
+/** One inference request that has ended. Seconds; `worker`, `warmth` and `ttft` are null when no worker answered. */
+export interface RequestFigures {
+  api: string;
+  /** A catalogue name or `other`, never what a caller typed. */
+  model: string;
+  worker: string | null;
+  warmth: string | null;
+  status: number;
+  seconds: number;
+  ttftSeconds: number | null;
+  /** The gateway's own share of the time to the first try, waiting for a worker left out. */
+  overheadSeconds: number | null;
+}
+
+/** Every metric of the gateway (contract section 6), in a registry of its own. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #requests = this.#counter("farmgate_requests_total", "Inference requests that have ended", [
+    "api",
+    "model",
+    "worker",
+    "status",
+    "warmth",
+  ]);
+  readonly #seconds = this.#histogram(
+    "farmgate_request_seconds",
+    "From a request's arrival to the end of its answer",
+    ["api"],
+    [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900],
+  );
+  readonly #ttft = this.#histogram(
+    "farmgate_ttft_seconds",
+    "From a request's arrival to the first byte of its answer",
+    ["model", "worker"],
+    [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900],
+  );
+  readonly #overhead = this.#histogram(
+    "farmgate_overhead_seconds",
+    "The gateway's own time before the first worker was asked",
+    [],
+    [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1],
+  );
+  readonly #retries = this.#counter("farmgate_retries_total", "Tries that failed before a byte was passed on", [
+    "reason",
+  ]);
+  readonly #tokens = this.#counter("farmgate_tokens_total", "Tokens as the engines counted them", [
+    "model",
+    "worker",
+    "direction",
+  ]);
+  readonly #truncated = this.#counter(
+    "farmgate_streams_truncated_total",
+    "Streams that broke or ended without [DONE]",
+    ["worker"],
+  );
+
+  constructor(figures: FarmFigures) {
+    this.#gauge("farmgate_queue_depth", "Requests that wait at the gateway", [], (gauge) =>
+      gauge.set(figures.waiting()),
+    );
+    this.#gauge("farmgate_inflight", "Requests under way at a worker", ["worker"], (gauge) => {
+      for (const { config } of figures.catalog().workers)
+        gauge.set({ worker: config.name }, figures.inflight.worker(config.name));
+    });
+    this.#gauge("farmgate_worker_up", "1 while a worker answers its polls", ["worker"], (gauge) => {
+      for (const { config, health } of figures.catalog().workers)
+        gauge.set({ worker: config.name }, health === "healthy" ? 1 : 0);
+    });
+    this.#gauge("farmgate_catalog_age_seconds", "Since a worker's last good catalogue", ["worker"], (gauge) => {
+      for (const { config, catalogAt } of figures.catalog().workers) {
+        if (catalogAt !== null) gauge.set({ worker: config.name }, Math.max(0, figures.now() - catalogAt) / 1_000);
+      }
+    });
+    this.#gauge("farmgate_model_warm", "1 while a model is loaded on a worker", ["worker", "model"], (gauge) => {
+      for (const { config, report } of figures.catalog().workers) {
+        for (const { id, state } of report?.models ?? []) {
+          gauge.set({ worker: config.name, model: id }, state === "warm" ? 1 : 0);
+        }
+      }
+    });
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  ended(figures: RequestFigures): void {
+    const { api, model, status } = figures;
+    const worker = figures.worker ?? "";
+    this.#requests.inc({ api, model, worker, status, warmth: figures.warmth ?? "" });
+    this.#seconds.observe({ api }, figures.seconds);
+    if (figures.ttftSeconds !== null) this.#ttft.observe({ model, worker }, figures.ttftSeconds);
+    if (figures.overheadSeconds !== null) this.#overhead.observe(figures.overheadSeconds);
+  }
+
+  retried(reason: string): void {
+    this.#retries.inc({ reason });
+  }
+
+  truncated(worker: string): void {
+    this.#truncated.inc({ worker });
+  }
+
+  used(model: string, worker: string, usage: Usage): void {
+    if (usage.prompt !== null) this.#tokens.inc({ model, worker, direction: "prompt" }, usage.prompt);
+    if (usage.completion !== null) this.#tokens.inc({ model, worker, direction: "completion" }, usage.completion);
+  }
+
+  #counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] });
+  }
+
+  #histogram<L extends string>(name: string, help: string, labelNames: L[], buckets: number[]): Histogram<L> {
+    return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] });
+  }
+
+  #gauge<L extends string>(name: string, help: string, labelNames: L[], read: (gauge: Gauge<L>) => void): void {
+    const gauge: Gauge<L> = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [this.#registry],
+      collect: () => {
+        gauge.reset();
+        read(gauge);
+      },
+    });
+  }
+}

@@ -1,0 +1,113 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type Api, type ApiFamily, FarmError, type ScannedBody } from "@farmgate/shared";
+import type { Caller } from "@farmgate/wire";
+import type { PrefixHashes } from "../routing/prefix-hashes.ts";
+import type { Warmth } from "../routing/types.ts";
+import type { LiveRequest, RequestPhase } from "./live-requests.ts";
+import { UsageTap } from "./usage-tap.ts";
+
+export interface CallStart {
+  id: string;
+  api: Api;
+  family: ApiFamily;
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** CORS headers of the answer, flat. */
+  cors: readonly string[];
+  /** Milliseconds on the clock of `now`. */
+  arrivedAt: number;
+  /** Milliseconds since the Unix epoch. */
+  since: number;
+}
+
+/** What a request brought: known once its body was read. */
+export interface Received {
+  /** Emptied once an answer has begun: nothing is sent twice after that, and prompts are large. */
+  body: Buffer;
+  scan: ScannedBody;
+  priority: string | undefined;
+  /** Time for the first byte, on the clock of `now`; null: the caller set none. */
+  deadlineAt: number | null;
+  hops: number;
+}
+
+/** One inference request from its arrival to the end of its answer. */
+export class Call implements LiveRequest {
+  readonly id: string;
+  readonly api: Api;
+  readonly family: ApiFamily;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly cors: readonly string[];
+  readonly arrivedAt: number;
+  readonly since: number;
+  readonly tap = new UsageTap();
+  caller: Caller = { name: "", key: null };
+  /** The catalogue name that is tried; empty until the body was read. */
+  model = "";
+  /** What is remembered of the conversation when an answer comes. */
+  prefix: PrefixHashes | null = null;
+  worker: string | null = null;
+  /** As the worker spells it. */
+  upstreamModel = "";
+  warmth: Warmth | null = null;
+  phase: RequestPhase = "receiving";
+  /** Workers asked so far. */
+  attempts = 0;
+  /** Spent waiting for a worker below its cap, in milliseconds. */
+  waitedMs = 0;
+  /** The body was complete. */
+  receivedAt: number | null = null;
+  firstSentAt: number | null = null;
+  firstByteAt: number | null = null;
+  /** The try that answers. */
+  attempt: { readonly lastByteAt: number } | null = null;
+  /** Why nobody wants the answer any more. */
+  #gone: FarmError | null = null;
+  #stop: ((why: FarmError) => void) | null = null;
+
+  constructor(start: CallStart) {
+    this.id = start.id;
+    this.api = start.api;
+    this.family = start.family;
+    this.request = start.request;
+    this.response = start.response;
+    this.cors = start.cors;
+    this.arrivedAt = start.arrivedAt;
+    this.since = start.since;
+  }
+
+  get lastByteAt(): number | null {
+    return this.attempt?.lastByteAt ?? null;
+  }
+
+  get callerName(): string {
+    return this.caller.name;
+  }
+
+  /** The caller has closed its connection, or its sending half. */
+  leave(): void {
+    this.#go(new FarmError("client_closed", "The caller has left."));
+  }
+
+  cancel(reason: FarmError): void {
+    this.#go(reason);
+  }
+
+  /** Why the request is not wanted any more; null while it is. */
+  get goneError(): FarmError | null {
+    return this.#gone;
+  }
+
+  /** Says how to end what is under way should the request not be wanted any more; null: nothing is. */
+  onGone(stop: ((why: FarmError) => void) | null): void {
+    this.#stop = stop;
+    if (this.#gone !== null) stop?.(this.#gone);
+  }
+
+  #go(why: FarmError): void {
+    if (this.#gone !== null) return;
+    this.#gone = why;
+    this.#stop?.(why);
+  }
+}

@@ -1,0 +1,30 @@
+import { HEADER } from "@farmgate/shared";
+import type { Farm } from "../farm.ts";
+import { answerJson } from "../http/json-answer.ts";
+import { explain, type Explanation } from "../routing/explain.ts";
+import type { RoutingRequest } from "../routing/types.ts";
+import type { Served } from "./account.ts";
+import type { Call, Received } from "./call.ts";
+import { modelsToTry } from "./models-to-try.ts";
+
+/** Whether the caller wants to know what would happen, and no more. */
+export function isDryRun(call: Call): boolean {
+  return call.request.headers[HEADER.dryRun] === "1";
+}
+
+/** Answers where the request would go; no worker hears of it. */
+export function answerDryRun(farm: Farm, call: Call, received: Received): Served {
+  for (const request of modelsToTry(farm, call, received)) {
+    call.model = request.name;
+    answerJson(call.response, 200, explainNow(farm, request), { requestId: call.id, cors: call.cors });
+    break;
+  }
+  return { status: 200, error: null };
+}
+
+/** The ranked workers for a request that came now. */
+export function explainNow(farm: Farm, request: RoutingRequest): Explanation {
+  const { catalog, inflight, turns, config, clock } = farm;
+  const { strategy } = config.routing;
+  return explain(request, { catalog: catalog.current, inflight, turns, strategy, now: clock.now() });
+}

@@ -1,0 +1,133 @@
+import { FarmError } from "@farmgate/shared";
+
+/** What the worker's answer means: its adapter's word. */
+export type AnswerMeaning = "client_fault" | "unknown_model" | "busy" | "loading" | "load_failed" | "worker_fault";
+
+/** One try that brought no byte to the caller. */
+export type FailedAttempt = { worker: string } & (
+  | { by: "answer"; status: number; meaning: Exclude<AnswerMeaning, "client_fault">; retryAfterS: number | null }
+  | {
+      by: "connection";
+      phase: "connect" | "first_byte" | "body";
+      kind: "refused" | "unreachable" | "timeout" | "reset" | "protocol";
+      /** The connection had carried an answer before. */
+      reused: boolean;
+      message: string;
+    }
+);
+
+export type NextStep =
+  /** Ask the next worker. */
+  | { step: "next" }
+  /** Ask the same worker once more, on a new connection. */
+  | { step: "fresh" }
+  /** Tell the caller `failureError(history)`. */
+  | { step: "final" };
+
+export interface FailureRules {
+  /** Contract section 2, `retry.attempts`: how many workers may fail. */
+  attempts: number;
+}
+
+/**
+ * What follows a failed try. `history` holds every failed try of the request, the last one included.
+ * (1) A reused connection that broke before any byte: the same worker once more; its idle end raced the request.
+ * (2) No first byte in time: final, since the worker may have computed all that time.
+ * (3) Enough workers failed: final. Answers "unknown model", "busy" and "loading" are no failures.
+ * (4) Else the next worker.
+ */
+export function afterFailure(history: readonly FailedAttempt[], freshTried: boolean, rules: FailureRules): NextStep {
+  const last = history.at(-1);
+  if (last?.by === "connection") {
+    if (last.kind === "reset" && last.reused && !freshTried) return { step: "fresh" }; // (1)
+    if (isFirstByteTimeout(last)) return { step: "final" }; // (2)
+  }
+  if (history.filter(isWorkerFailure).length >= rules.attempts) return { step: "final" }; // (3)
+  return { step: "next" }; // (4)
+}
+
+/**
+ * The error that tells a caller of failed tries, at least one. `listedElsewhere`: a worker that could not be tried
+ * (it is away, draining, ...) lists the model.
+ * (1) The time for the first byte passed. (2) Every worker says that it has no such model: 404, or 503 when it is
+ * listed elsewhere. (3) Any is busy or loading: 503 with the smallest time to wait. (4) Else the last failure.
+ */
+export function failureError(model: string, history: readonly FailedAttempt[], listedElsewhere: boolean): FarmError {
+  const last = history.at(-1);
+  if (last !== undefined && isFirstByteTimeout(last)) {
+    return new FarmError("timeout_first_byte", `Worker "${last.worker}" sent no first byte in time.`); // (1)
+  }
+  const told = describe(history);
+  if (history.every((tried) => tried.by === "answer" && tried.meaning === "unknown_model")) {
+    return listedElsewhere
+      ? new FarmError("no_worker", `The workers with "${model}" cannot be used now; others: ${told}.`)
+      : new FarmError("model_not_found", `No worker knows the model "${model}": ${told}.`, { param: "model" }); // (2)
+  }
+  const waiting = history.filter(isBackpressure);
+  if (waiting.length > 0) {
+    const hints = waiting.flatMap((tried) => tried.retryAfterS ?? []);
+    const details = { retryAfterS: hints.length > 0 ? Math.min(...hints) : DEFAULT_RETRY_AFTER_S };
+    const busy = waiting.some((tried) => tried.meaning === "busy");
+    return busy
+      ? new FarmError("queue_full", `Every worker for "${model}" is busy: ${told}.`, details)
+      : new FarmError("no_worker", `"${model}" is still being loaded: ${told}.`, details); // (3)
+  }
+  return lastFailure(model, history.filter(isWorkerFailure).at(-1), told); // (4)
+}
+
+const DEFAULT_RETRY_AFTER_S = 5;
+
+function lastFailure(model: string, last: FailedAttempt | undefined, told: string): FarmError {
+  if (last?.by === "answer" && last.meaning === "load_failed") {
+    const details = last.retryAfterS === null ? {} : { retryAfterS: last.retryAfterS };
+    return new FarmError("load_failed", `"${model}" could not be loaded: ${told}.`, details);
+  }
+  if (last?.by === "connection" && last.phase === "connect" && last.kind === "timeout") {
+    return new FarmError("timeout_connect", `No connection in time for "${model}": ${told}.`);
+  }
+  if (last?.by === "connection" && last.phase === "body" && last.kind === "timeout") {
+    return new FarmError("timeout_idle", `The answer for "${model}" stopped coming: ${told}.`);
+  }
+  return new FarmError("worker_failed", `No worker could answer for "${model}": ${told}.`);
+}
+
+/** Whether the try counts against `retry.attempts`. */
+export function isWorkerFailure(tried: FailedAttempt): boolean {
+  return tried.by === "connection" || tried.meaning === "worker_fault" || tried.meaning === "load_failed";
+}
+
+function isBackpressure(tried: FailedAttempt): tried is Extract<FailedAttempt, { by: "answer" }> {
+  return tried.by === "answer" && (tried.meaning === "busy" || tried.meaning === "loading");
+}
+
+function isFirstByteTimeout(tried: FailedAttempt): boolean {
+  return tried.by === "connection" && tried.kind === "timeout" && tried.phase === "first_byte";
+}
+
+/** `gpu-box: connect refused (ECONNREFUSED), mac-1: answered 503 (busy)` */
+function describe(history: readonly FailedAttempt[]): string {
+  return history.map((tried) => `${tried.worker}: ${describeOne(tried)}`).join(", ");
+}
+
+const PHASE_WORDS = {
+  connect: "connecting",
+  first_byte: "before the first byte",
+  body: "before any byte was passed on",
+};
+const MEANING_WORDS = {
+  unknown_model: "does not know the model",
+  busy: "busy",
+  loading: "loading",
+  load_failed: "load failed",
+  worker_fault: "worker fault",
+};
+
+function describeOne(tried: FailedAttempt): string {
+  if (tried.by === "answer") return `answered ${tried.status} (${MEANING_WORDS[tried.meaning]})`;
+  return `${tried.kind} while ${PHASE_WORDS[tried.phase]} (${tried.message})`.replace("while before", "before");
+}
+
+/** For `farmgate_retries_total{reason}`. */
+export function retryReason(tried: FailedAttempt): string {
+  return tried.by === "answer" ? tried.meaning : `${tried.phase}_${tried.kind}`;
+}

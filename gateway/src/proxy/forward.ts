@@ -1,0 +1,135 @@
+import { FarmError } from "@farmgate/shared";
+import { answerError } from "@farmgate/wire";
+import { deadlineError, isTaken, type Taken, takeWorker } from "../admission/take-worker.ts";
+import type { Farm } from "../farm.ts";
+import type { RoutingRequest } from "../routing/types.ts";
+import { account, type Served } from "./account.ts";
+import type { Call, Received } from "./call.ts";
+import { answerDryRun, isDryRun } from "./dry-run.ts";
+import { afterFailure, type FailedAttempt, failureError, retryReason } from "./failure.ts";
+import { modelsToTry } from "./models-to-try.ts";
+import { receive } from "./receive.ts";
+import { type Sent, sendTo } from "./send.ts";
+import { tellCatalog } from "./tell-catalog.ts";
+
+/** Serves one inference request from its arrival to the end of its answer. Never rejects. */
+export async function forward(farm: Farm, call: Call): Promise<void> {
+  let leaveKey = () => {};
+  let served: Served;
+  farm.live.enter(call);
+  try {
+    call.caller = farm.keys.identify(call.request.headers);
+    leaveKey = farm.keys.enter(call.caller);
+    if (farm.draining) throw new FarmError("draining", "The gateway is about to stop.", { retryAfterS: 5 });
+    const received = await receive(farm, call);
+    if (!farm.isReady) await farm.ready;
+    if (isDryRun(call)) served = answerDryRun(farm, call, received);
+    else served = await serveFirstOf(farm, call, received);
+  } catch (thrown) {
+    served = { status: null, error: asFarmError(farm, call, thrown) };
+  }
+  if (served.status === null && served.error !== null) {
+    refuse(call, served.error);
+  }
+  leaveKey();
+  farm.live.leave(call);
+  account(farm, call, served);
+}
+
+const FALLBACK_CODES: ReadonlySet<string> = new Set(["no_worker", "model_not_found", "load_failed"]);
+
+/** The model that was asked for; then its fallbacks, while nothing can serve those before. */
+async function serveFirstOf(farm: Farm, call: Call, received: Received): Promise<Served> {
+  let first: Served | null = null;
+  for (const request of modelsToTry(farm, call, received)) {
+    const served = await serve(farm, call, received, request);
+    if (served.status !== null || served.error === null || !FALLBACK_CODES.has(served.error.code)) return served;
+    first ??= served;
+  }
+  return first ?? { status: null, error: null };
+}
+
+/** Asks the workers for one model, best first, until one answers or `afterFailure` says that it is over. */
+async function serve(farm: Farm, call: Call, received: Received, request: RoutingRequest): Promise<Served> {
+  const tried = new Set<string>();
+  const history: FailedAttempt[] = [];
+  call.model = request.name;
+  for (;;) {
+    if (call.goneError !== null) return { status: null, error: call.goneError };
+    const taken = await takeWorker(farm, call, received, request, tried);
+    if (!isTaken(taken) && history.length === 0) {
+      return { status: null, error: new FarmError(taken.code, taken.message, { param: "model" }) };
+    }
+    if (!isTaken(taken)) return { status: null, error: walkError(farm, request, tried, history) };
+    tried.add(taken.choice.worker.config.name);
+    const end = await ask(farm, call, received, taken, history);
+    if (end.kind === "relayed") return { status: end.status, error: end.error };
+    if (end.kind === "cancelled") return { status: null, error: call.goneError };
+    if (received.deadlineAt !== null && farm.clock.now() >= received.deadlineAt) {
+      return { status: null, error: deadlineError() };
+    }
+    if (afterFailure(history, true, farm.config.retry).step === "final") {
+      return { status: null, error: walkError(farm, request, tried, history) };
+    }
+  }
+}
+
+/** Asks one worker; when its connection had gone stale, once more on a fresh one. */
+async function ask(farm: Farm, call: Call, received: Received, taken: Taken, history: FailedAttempt[]): Promise<Sent> {
+  const { choice } = taken;
+  const { name, url } = choice.worker.config;
+  call.worker = name;
+  call.warmth = choice.warmth;
+  call.attempts += 1;
+  try {
+    const end = await sendTo(farm, call, received, choice, farm.upstreams.to(url));
+    if (end.kind !== "failed") return end;
+    const followed = [...history, end.failed];
+    if (afterFailure(followed, false, farm.config.retry).step !== "fresh") {
+      return noteFailure(farm, choice, end, history);
+    }
+    farm.metrics.retried("stale_connection");
+    const fresh = farm.upstreams.fresh(url);
+    const again = await sendTo(farm, call, received, choice, fresh);
+    void fresh.pool.close();
+    return again.kind === "failed" ? noteFailure(farm, choice, again, history) : again;
+  } finally {
+    taken.release();
+  }
+}
+
+function noteFailure(
+  farm: Farm,
+  choice: Taken["choice"],
+  end: Extract<Sent, { kind: "failed" }>,
+  history: FailedAttempt[],
+): Sent {
+  history.push(end.failed);
+  farm.metrics.retried(retryReason(end.failed));
+  tellCatalog(farm, choice, end.failed);
+  return end;
+}
+
+function refuse({ response, family, id, cors }: Call, error: FarmError): void {
+  if (error.code === "client_closed") response.destroy();
+  else answerError(response, error, { family, requestId: id, headers: cors });
+}
+
+function asFarmError(farm: Farm, call: Call, thrown: unknown): FarmError {
+  if (call.goneError !== null) return call.goneError;
+  if (thrown instanceof FarmError) return thrown;
+  farm.log.error({ id: call.id, err: thrown }, "a request failed inside the gateway");
+  return new FarmError("internal", "The gateway failed on this request; its log says more.");
+}
+
+function walkError(
+  farm: Farm,
+  request: RoutingRequest,
+  tried: ReadonlySet<string>,
+  history: FailedAttempt[],
+): FarmError {
+  const elsewhere = farm.catalog.current.workers.some(
+    ({ config, byKey }) => !tried.has(config.name) && byKey.has(request.key),
+  );
+  return failureError(request.name, history, elsewhere);
+}

@@ -1,0 +1,103 @@
+import { answerHeadersForCaller, HEADER, requestHeadersForWorker } from "@farmgate/shared";
+
+/** How many gateways a request may pass; a chain longer than this is a loop. */
+export const MAX_HOPS = 5;
+
+const VIA = "1.1 farmgate";
+
+/** What of a request the gateway itself tells a worker. */
+export interface UpstreamIdentity {
+  /** Our own agent: only it is told what follows. */
+  agent: boolean;
+  apiKey: string | null;
+  requestId: string;
+  caller: string;
+  priority: string | undefined;
+  /** What is left until the caller's deadline for the first byte. */
+  deadlineLeftMs: number | null;
+  hops: number;
+}
+
+/**
+ * The headers for a worker, flat; undici adds Host and Content-Length. `raw` is the caller's `rawHeaders`.
+ * A bare engine sees nothing of ours but `Via`, which ends a loop of gateways that take each other for engines.
+ */
+export function upstreamHeaders(raw: readonly string[], identity: UpstreamIdentity): string[] {
+  const headers = requestHeadersForWorker(raw);
+  if (identity.apiKey !== null) headers.push("authorization", `Bearer ${identity.apiKey}`);
+  headers.push("via", VIA);
+  if (!identity.agent) return headers;
+  headers.push(HEADER.requestId, identity.requestId, HEADER.hop, String(identity.hops + 1));
+  if (identity.caller !== "") headers.push(HEADER.caller, headerSafe(identity.caller));
+  if (identity.priority !== undefined) headers.push(HEADER.priority, identity.priority);
+  if (identity.deadlineLeftMs !== null) {
+    headers.push(HEADER.deadlineMs, String(Math.max(0, Math.round(identity.deadlineLeftMs))));
+  }
+  return headers;
+}
+
+/** How many gateways a request has passed: what they say themselves, or their marks in Via, whichever is more. */
+export function hopsOf(hop: string | undefined, via: string | undefined): number {
+  const told = hop !== undefined && /^\d{1,4}$/.test(hop) ? Number(hop) : 0;
+  if (via === undefined) return told;
+  return Math.max(told, via.split(",").filter((entry) => entry.trim() === VIA).length);
+}
+
+/** Where an answer comes from, for its headers. */
+export interface AnswerOrigin {
+  requestId: string;
+  worker: string;
+  /** The worker's own spelling. */
+  model: string;
+  warmth: string;
+  attempts: number;
+}
+
+/** The head of a relayed answer for the caller, flat. `cors` is flat as well. */
+export function answerHeaders(raw: readonly string[], origin: AnswerOrigin, cors: readonly string[]): string[] {
+  const headers = answerHeadersForCaller(raw);
+  headers.push(
+    HEADER.requestId,
+    origin.requestId,
+    HEADER.worker,
+    headerSafe(origin.worker),
+    HEADER.model,
+    headerSafe(origin.model),
+    HEADER.warmth,
+    origin.warmth,
+    HEADER.attempts,
+    String(origin.attempts),
+  );
+  if (isEventStream(raw)) {
+    if (headerValue(raw, "cache-control") === null) headers.push("cache-control", "no-cache, no-transform");
+    // nginx in front would otherwise hold events back.
+    if (headerValue(raw, "x-accel-buffering") === null) headers.push("x-accel-buffering", "no");
+  }
+  for (const part of cors) headers.push(part);
+  return headers;
+}
+
+/** Whether the answer is a stream of server-sent events. */
+export function isEventStream(raw: readonly string[]): boolean {
+  return headerValue(raw, "content-type")?.toLowerCase().startsWith("text/event-stream") === true;
+}
+
+/** The first header of that (lower-case) name in a flat list, or null. */
+export function headerValue(raw: readonly string[], name: string): string | null {
+  for (let i = 0; i < raw.length; i += 2) {
+    const key = raw[i];
+    if (key?.length === name.length && key.toLowerCase() === name) return raw[i + 1] ?? null;
+  }
+  return null;
+}
+
+/** A name as a header can carry it: what is not plain ASCII is percent-encoded. */
+export function headerSafe(text: string): string {
+  return /^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text);
+}
+
+/** `retry-after` in seconds; a date or nonsense is null. */
+export function retryAfterSeconds(raw: readonly string[]): number | null {
+  const value = headerValue(raw, "retry-after");
+  return value !== null && /^\d{1,6}$/.test(value.trim()) ? Number(value) : null;
+}

@@ -1,0 +1,30 @@
+import { FarmError } from "@farmgate/shared";
+import { allowedModels } from "../auth.ts";
+import type { Farm } from "../farm.ts";
+import { prefixHashes } from "../routing/prefix-hashes.ts";
+import { fallbacksOf, keyAllows, type ResolvedName, resolveName } from "../routing/resolve-name.ts";
+import type { RoutingRequest } from "../routing/types.ts";
+import type { Call, Received } from "./call.ts";
+
+/**
+ * The model that the caller asked for and then its fallbacks, each as routing wants it. Throws `model_not_allowed`.
+ * The conversation's worker is looked up, and will be remembered, for the model that was asked for.
+ */
+export function* modelsToTry(farm: Farm, call: Call, received: Received): Generator<RoutingRequest> {
+  const { union } = farm.catalog.current;
+  const patterns = allowedModels(call.caller);
+  const asked = resolveName(received.scan.model, farm.names);
+  if (!keyAllows(patterns, asked, union)) {
+    throw new FarmError("model_not_allowed", `The key "${call.callerName}" may not use the model "${asked.asked}".`, {
+      param: "model",
+    });
+  }
+  yield toRequest(farm, call, received, asked);
+  for (const other of fallbacksOf(asked, farm.names, patterns, union)) yield toRequest(farm, call, received, other);
+}
+
+function toRequest(farm: Farm, call: Call, { body, scan }: Received, { name, key }: ResolvedName): RoutingRequest {
+  call.prefix = farm.config.routing.affinity ? prefixHashes(body, scan, key, call.callerName) : null;
+  const prefixWorker = call.prefix === null ? null : farm.affinity.find(call.prefix);
+  return { key, name, api: call.api, prefixWorker };
+}

@@ -1,0 +1,68 @@
+import type { ServerResponse } from "node:http";
+import { type ApiFamily, type FarmError, streamErrorChunk } from "@farmgate/shared";
+import { headerValue, isEventStream } from "./headers.ts";
+import type { UsageTap } from "./usage-tap.ts";
+
+/**
+ * Passes one worker's answer on to the caller, byte for byte. Nothing is parsed on the way: the tap keeps
+ * references to the last pieces, and that is all.
+ */
+export class Relay {
+  readonly #response: ServerResponse;
+  readonly #tap: UsageTap;
+  readonly #resume: () => void;
+  #eventStream = false;
+  #wrote = false;
+  #paused = false;
+
+  /** `resume` is called when the caller has taken what made `write` answer false. */
+  constructor(response: ServerResponse, tap: UsageTap, resume: () => void) {
+    this.#response = response;
+    this.#tap = tap;
+    this.#resume = resume;
+  }
+
+  /** `headers` is the finished head, flat. */
+  start(status: number, headers: string[]): void {
+    this.#eventStream = isEventStream(headers) && headerValue(headers, "content-length") === null;
+    this.#response.writeHead(status, headers);
+    if (!this.#eventStream) return;
+    // The head of a stream goes out even when its first event is slow; when both came together, in one piece.
+    queueMicrotask(() => {
+      if (!this.#wrote && !this.#response.writableEnded) this.#response.flushHeaders();
+    });
+  }
+
+  write(chunk: Buffer): boolean {
+    this.#wrote = true;
+    this.#tap.add(chunk);
+    if (this.#response.write(chunk)) return true;
+    if (!this.#paused) {
+      this.#paused = true;
+      this.#response.once("drain", () => {
+        this.#paused = false;
+        this.#resume();
+      });
+    }
+    return false;
+  }
+
+  finish(): void {
+    this.#wrote = true;
+    this.#response.end();
+  }
+
+  /**
+   * The answer broke after its head was passed on. An event stream is told so inside; any other body is cut off
+   * with its connection, so that the caller sees the truncation.
+   */
+  break(family: ApiFamily, error: FarmError, requestId: string): void {
+    this.#wrote = true;
+    if (this.#response.destroyed) return;
+    if (this.#eventStream) {
+      this.#response.end(streamErrorChunk(family, error, requestId, this.#tap.atEventBoundary()));
+    } else {
+      this.#response.destroy();
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { isDeepStrictEqual } from "node:util";
+import type { CatalogPoller } from "./catalog/poller.ts";
+import type { GatewayConfig } from "./config.ts";
+import type { Farm } from "./farm.ts";
+import { nameRules } from "./routing/resolve-name.ts";
+
+export interface Reloaded {
+  /** Something changed, and is in force now. */
+  applied: boolean;
+  /** Keys whose change waits for a restart. */
+  restartNeeded: string[];
+}
+
+const RESTART_KEYS: ReadonlySet<string> = new Set(["listen", "tls", "redis"]);
+
+/** Puts a changed configuration in force. What is running goes on; what waits is looked at anew. */
+export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfig): Reloaded {
+  const before = farm.config;
+  const keys = Object.keys(next) as (keyof GatewayConfig)[];
+  const changed = keys.filter((key) => !isDeepStrictEqual(before[key], next[key]));
+  const restartNeeded = changed.filter((key) => RESTART_KEYS.has(key));
+  const applied = changed.length > restartNeeded.length;
+  if (!applied) return { applied, restartNeeded };
+  // What runs stays as it was started, so that changing it back is no change.
+  const { listen, tls, redis } = before;
+  const config = { ...next, listen, tls, redis };
+  farm.config = config;
+  farm.names = nameRules(config.models);
+  farm.keys.configure(config.keys);
+  farm.catalog.configure({ unhealthyAfter: config.health.unhealthyAfter });
+  farm.turns.keepOnly(new Set(config.workers.map(({ name }) => name)));
+  farm.upstreams.configure(
+    config.timeouts.connect,
+    config.workers.map(({ url }) => url),
+  );
+  poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
+  farm.waitingRoom.wake();
+  farm.log.info({ workers: config.workers.length, restartNeeded }, "configuration applied");
+  return { applied, restartNeeded };
+}

@@ -1,0 +1,37 @@
+import type { Catalog, UnionModel, WorkerEntry } from "../catalog/types.ts";
+import type { LiveRequest } from "../proxy/live-requests.ts";
+import type { InflightView } from "../routing/types.ts";
+import { workerState } from "./worker-state.ts";
+
+/** One entry of `/farm/workers` (contract section 4), with the reason for a state that is not good. */
+export function farmWorker(worker: WorkerEntry, inflight: InflightView): object {
+  const { name, url, weight, maxConcurrent } = worker.config;
+  return {
+    name,
+    url,
+    engine: worker.engine ?? worker.config.engine,
+    state: workerState(worker),
+    catalog: worker.catalog,
+    weight: weight ?? 1,
+    maxConcurrent,
+    inflight: inflight.worker(name),
+    problem: worker.problem,
+    models: (worker.report?.models ?? []).map(({ id, state, queued }) => ({ id, state, queued })),
+  };
+}
+
+/** One entry of `/farm/models`: where a model stands on each of its workers. */
+export function farmModel(model: UnionModel, catalog: Catalog): object {
+  const { id, kind, contextLength, workers, warm } = model;
+  const states = catalog.workers.flatMap((worker) => {
+    const own = worker.byKey.get(model.key);
+    return own === undefined ? [] : [{ worker: worker.config.name, id: own.id, state: own.state }];
+  });
+  return { id, kind, context_length: contextLength, workers, warm, states };
+}
+
+/** One entry of `/farm/requests`. `nowWall` is milliseconds since the Unix epoch. */
+export function farmRequest(live: LiveRequest, nowWall: number): object {
+  const { id, api, model, worker, phase, callerName, since } = live;
+  return { id, api, model, worker, phase, caller: callerName, since, age_ms: Math.max(0, Math.round(nowWall - since)) };
+}

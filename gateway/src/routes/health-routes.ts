@@ -1,0 +1,45 @@
+import type { FastifyInstance } from "fastify";
+import type { Catalog } from "../catalog/types.ts";
+import type { Farm } from "../farm.ts";
+import { workerState } from "./worker-state.ts";
+
+/** The paths that tell other infrastructure how the gateway is. */
+export function healthRoutes(app: FastifyInstance, farm: Farm): void {
+  app.get("/", (_request, reply) => reply.type("text/plain").send("Farmgate is running"));
+  app.get("/livez", (_request, reply) => reply.type("text/plain").send("ok"));
+  app.get("/readyz", (_request, reply) => {
+    const ready = farm.isReady && !farm.draining;
+    const text = farm.draining ? "draining" : ready ? "ok" : "the first catalogues are not there yet";
+    return reply
+      .code(ready ? 200 : 503)
+      .type("text/plain")
+      .send(text);
+  });
+  app.get("/health", (_request, reply) => {
+    const { workers } = farm.catalog.current;
+    const status = farmStatus(farm.catalog.current);
+    return reply.code(status === "down" ? 503 : 200).send({
+      status,
+      version: farm.version,
+      draining: farm.draining,
+      uptime_s: Math.round((farm.clock.now() - farm.startedAt) / 1_000),
+      workers: { total: workers.length, serving: workers.filter(canServe).length },
+      inflight: farm.inflight.total(),
+      waiting: farm.waitingRoom.size,
+    });
+  });
+  app.get("/metrics", async (_request, reply) => {
+    void reply.type(farm.metrics.contentType);
+    return farm.metrics.text();
+  });
+}
+
+/** `ok` when every worker is in order, `degraded` while at least one can serve, else `down`. */
+export function farmStatus(catalog: Catalog): "ok" | "degraded" | "down" {
+  if (!catalog.workers.some(canServe)) return "down";
+  return catalog.workers.every((worker) => workerState(worker) === "healthy") ? "ok" : "degraded";
+}
+
+function canServe(worker: Catalog["workers"][number]): boolean {
+  return worker.health === "healthy" && !worker.draining;
+}

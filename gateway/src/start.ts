@@ -1,0 +1,109 @@
+import type { AddressInfo } from "node:net";
+import type { Clock, Random } from "@farmgate/shared";
+import { KeyRing, type Log } from "@farmgate/wire";
+import { WaitingRoom } from "./admission/waiting-room.ts";
+import { CatalogPoller } from "./catalog/poller.ts";
+import { CatalogStore } from "./catalog/store.ts";
+import type { GatewayConfig } from "./config.ts";
+import type { Farm } from "./farm.ts";
+import { createDoor } from "./http/door.ts";
+import { RequestIds } from "./http/request-id.ts";
+import { Metrics } from "./metrics.ts";
+import { LiveRequests } from "./proxy/live-requests.ts";
+import { Upstreams } from "./proxy/upstreams.ts";
+import { type Reloaded, reloadFarm } from "./reload.ts";
+import { createControl } from "./routes/control.ts";
+import { Affinity } from "./routing/affinity.ts";
+import { nameRules } from "./routing/resolve-name.ts";
+import { Turns } from "./routing/turns.ts";
+import { drainFarm } from "./drain.ts";
+import { Inflight } from "./state/inflight.ts";
+
+export interface GatewayOptions {
+  config: GatewayConfig;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  version: string;
+}
+
+export interface RunningGateway {
+  url: string;
+  port: number;
+  /** Applies a changed configuration without dropping anything; says which keys wait for a restart. */
+  reload(config: GatewayConfig): Reloaded;
+  /** Drains: running answers end within `drain`, then everything stops. */
+  close(): Promise<void>;
+}
+
+/** Starts one gateway; resolves once it listens. Rejects when its port is taken. */
+export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
+  const { config, clock, random, log } = options;
+  const farm = createFarm(options);
+  const poller = new CatalogPoller({
+    clock,
+    random,
+    apply: (event) => farm.catalog.apply(event),
+    flowing: (worker, since) => farm.live.flowing(worker, since),
+  });
+  farm.catalog.onChange(() => farm.waitingRoom.wake());
+  const app = await createControl(farm, (handler) => createDoor(farm, handler));
+  const { server } = app;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host: config.listen.host, port: config.listen.port }, () => {
+      server.removeListener("error", reject);
+      resolve();
+    });
+  });
+  poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
+  farm.ready = poller.firstRound.then(() => {
+    farm.isReady = true;
+  });
+  const { port } = server.address() as AddressInfo;
+  const host = config.listen.host.includes(":") ? `[${config.listen.host}]` : config.listen.host;
+  const url = `http://${host}:${port}`;
+  log.info({ url, workers: config.workers.length }, "listening");
+  let closing: Promise<void> | null = null;
+  return {
+    url,
+    port,
+    reload: (next) => reloadFarm(farm, poller, next),
+    close() {
+      closing ??= drainFarm(farm, app, poller);
+      return closing;
+    },
+  };
+}
+
+function createFarm({ config, clock, random, log, version }: GatewayOptions): Farm {
+  const inflight = new Inflight();
+  const waitingRoom = new WaitingRoom();
+  const catalog = new CatalogStore(clock, { unhealthyAfter: config.health.unhealthyAfter });
+  return {
+    clock,
+    log,
+    version,
+    startedAt: clock.now(),
+    config,
+    names: nameRules(config.models),
+    draining: false,
+    isReady: false,
+    ready: Promise.resolve(),
+    ids: new RequestIds(random),
+    keys: new KeyRing(config.keys),
+    catalog,
+    inflight,
+    turns: new Turns(),
+    affinity: new Affinity(),
+    upstreams: new Upstreams(config.timeouts.connect),
+    waitingRoom,
+    live: new LiveRequests(),
+    metrics: new Metrics({
+      catalog: () => catalog.current,
+      inflight,
+      waiting: () => waitingRoom.size,
+      now: () => clock.now(),
+    }),
+  };
+}

@@ -1,0 +1,87 @@
+import { parseConfig } from "@farmgate/shared";
+import { describe, expect, it } from "vitest";
+import { gatewayConfigSchema } from "../src/index.ts";
+
+function problemsOf(text: string): { path: string; message: string }[] {
+  const parsed = parseConfig(gatewayConfigSchema, text, {});
+  return parsed.ok ? [] : parsed.problems.map(({ path, message }) => ({ path, message }));
+}
+
+describe("a gateway file", () => {
+  it("needs its workers and nothing else", () => {
+    const parsed = parseConfig(gatewayConfigSchema, "workers: []", {});
+    expect(parsed.ok && parsed.value).toEqual({
+      listen: { host: "127.0.0.1", port: 8400 },
+      health: { interval: 5_000, timeout: 2_000, unhealthyAfter: 3 },
+      routing: { strategy: "least-connections", affinity: true, waitOrSwap: false },
+      workers: [],
+      models: { aliases: {}, fallbacks: {} },
+      keys: [],
+      open: false,
+      limits: { body: 104_857_600, queue: 1_000, queueBytes: 1_073_741_824, queueWait: 300_000 },
+      timeouts: { connect: 2_000, firstByte: 900_000, idle: 300_000 },
+      retry: { attempts: 3 },
+      drain: 300_000,
+      cors: { origins: [] },
+    });
+    expect(problemsOf("listen: { port: 1 }")).toEqual([
+      { path: "workers", message: "must be a list of workers (it may be empty)" },
+    ]);
+  });
+
+  it("gives a worker its defaults, and no weight where none is set", () => {
+    const parsed = parseConfig(gatewayConfigSchema, "workers: [{ name: a, url: 'http://h:1/' }]", {});
+    expect(parsed.ok && parsed.value.workers[0]).toEqual({
+      name: "a",
+      url: "http://h:1",
+      engine: "auto",
+      weight: null,
+      models: { allow: ["*"], deny: [] },
+      maxConcurrent: 0,
+      apiKey: null,
+    });
+  });
+
+  const bad: [string, string, string, RegExp][] = [
+    ["an unknown key", "workers: []\nnope: 1", "nope", /unknown key/],
+    [
+      "two workers of one name",
+      "workers: [{name: a, url: 'http://h'}, {name: a, url: 'http://i'}]",
+      "workers[1].name",
+      /already named/,
+    ],
+    ["no keys beyond this machine", "workers: []\nlisten: {host: 0.0.0.0}", "listen.host", /no keys are set/],
+    ["two keys of one value", "workers: []\nkeys: [{name: a, key: k}, {name: b, key: k}]", "keys[1].key", /same value/],
+    [
+      "two keys of one name",
+      "workers: []\nkeys: [{name: a, key: k}, {name: a, key: l}]",
+      "keys[1].name",
+      /already named/,
+    ],
+    ["an alias of an alias", "workers: []\nmodels: {aliases: {a: B, b: c}}", "models.aliases.a", /alias itself/],
+    ["an alias of itself", "workers: []\nmodels: {aliases: {a: A}}", "models.aliases.a", /names itself/],
+    [
+      "two spellings of one alias",
+      "workers: []\nmodels: {aliases: {a: x, A: y}}",
+      "models.aliases.A",
+      /same as another/,
+    ],
+    ["a fallback to itself", "workers: []\nmodels: {fallbacks: {m: [n, M]}}", "models.fallbacks.m[1]", /itself/],
+    ["a strategy of its own", "workers: []\nrouting: {strategy: best}", "routing.strategy", /./],
+    ["no interval", "workers: []\nhealth: {interval: 0}", "health.interval", /longer than 0/],
+    ["no engine of ours", "workers: [{name: a, url: 'http://h', engine: gpt}]", "workers[0].engine", /./],
+    ["redis, for now", "workers: []\nredis: redis://h", "redis", /not offered/],
+    ["tls, for now", "workers: []\ntls: {cert: a, key: b}", "tls", /not offered/],
+    ["waitOrSwap, for now", "workers: []\nrouting: {waitOrSwap: true}", "routing.waitOrSwap", /not offered/],
+  ];
+  it.each(bad)("with %s is refused", (_what, text, path, message) => {
+    const problems = problemsOf(text);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatchObject({ path, message: expect.stringMatching(message) });
+  });
+
+  it("may serve everyone when it says so", () => {
+    expect(problemsOf("workers: []\nlisten: {host: 0.0.0.0}\nopen: true")).toEqual([]);
+    expect(problemsOf("workers: []\nlisten: {host: 0.0.0.0}\nkeys: [{name: a, key: k}]")).toEqual([]);
+  });
+});

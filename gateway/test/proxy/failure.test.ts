@@ -1,0 +1,110 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  afterFailure,
+  type FailedAttempt,
+  failureError,
+  isWorkerFailure,
+  retryReason,
+} from "../../src/proxy/failure.ts";
+
+type Meaning = Extract<FailedAttempt, { by: "answer" }>["meaning"];
+type Connection = Extract<FailedAttempt, { by: "connection" }>;
+
+function answered(meaning: Meaning, status = 500, retryAfterS: number | null = null): FailedAttempt {
+  return { worker: "w", by: "answer", status, meaning, retryAfterS };
+}
+
+function connection(kind: Connection["kind"], phase: Connection["phase"], reused = false): FailedAttempt {
+  return { worker: "w", by: "connection", kind, phase, reused, message: "E" };
+}
+
+const RULES = { attempts: 3 };
+const step = (history: FailedAttempt[], freshTried = false) => afterFailure(history, freshTried, RULES).step;
+
+describe("after a failed try", () => {
+  it.each([
+    ["a stale connection, first", [connection("reset", "first_byte", true)], false, "fresh"],
+    ["a stale connection, again", [connection("reset", "first_byte", true)], true, "next"],
+    ["a fresh connection that broke", [connection("reset", "first_byte")], false, "next"],
+    ["a refused connection", [connection("refused", "connect")], false, "next"],
+    ["no connection in time", [connection("timeout", "connect")], false, "next"],
+    ["no first byte in time", [connection("timeout", "first_byte")], false, "final"],
+    ["a worker fault", [answered("worker_fault")], false, "next"],
+    [
+      "the third failed worker",
+      [answered("worker_fault"), answered("load_failed"), connection("reset", "first_byte")],
+      true,
+      "final",
+    ],
+    [
+      "an unknown model after two failures",
+      [answered("worker_fault"), answered("worker_fault"), answered("unknown_model", 404)],
+      true,
+      "next",
+    ],
+  ] as const)("%s", (_what, history, freshTried, expected) => {
+    expect(step([...history], freshTried)).toBe(expected);
+  });
+
+  it("answers that are no failures never use up the attempts", () => {
+    const soft = fc.constantFrom<Meaning>("unknown_model", "busy", "loading");
+    fc.assert(
+      fc.property(fc.array(soft, { minLength: 1, maxLength: 50 }), (meanings) => {
+        const history = meanings.map((meaning) => answered(meaning));
+        expect(step(history)).toBe("next");
+        expect(history.some(isWorkerFailure)).toBe(false);
+      }),
+    );
+  });
+});
+
+describe("the error that tells a caller", () => {
+  const error = (history: FailedAttempt[], listedElsewhere = false) => failureError("m", history, listedElsewhere);
+
+  it.each([
+    ["all unknown", [answered("unknown_model", 404), answered("unknown_model", 404)], 404, "model_not_found"],
+    ["any busy", [answered("worker_fault"), answered("busy", 429)], 503, "queue_full"],
+    ["any loading", [answered("worker_fault"), answered("loading", 503)], 503, "no_worker"],
+    ["a failed load last", [answered("unknown_model"), answered("load_failed", 500)], 503, "load_failed"],
+    ["a fault, then unknown", [answered("worker_fault"), answered("unknown_model", 404)], 502, "worker_failed"],
+    [
+      "no connection in time last",
+      [answered("worker_fault"), connection("timeout", "connect")],
+      504,
+      "timeout_connect",
+    ],
+    ["no first byte", [answered("busy"), connection("timeout", "first_byte")], 504, "timeout_first_byte"],
+    ["a broken connection", [connection("reset", "first_byte")], 502, "worker_failed"],
+  ] as const)("%s", (_what, history, status, code) => {
+    expect(error([...history])).toMatchObject({ status, code });
+  });
+
+  it("says when to come again: the smallest time that a worker told, else one of ours", () => {
+    expect(error([answered("busy", 429, 9), answered("loading", 503, 4), answered("busy", 503)]).retryAfterS).toBe(4);
+    expect(error([answered("busy", 429)]).retryAfterS).toBe(5);
+  });
+
+  it("is no 404 while a worker that has the model is only away", () => {
+    expect(error([answered("unknown_model", 404)], true)).toMatchObject({ status: 503, code: "no_worker" });
+  });
+
+  it("names each worker and how far it came", () => {
+    const history = [
+      { ...connection("refused", "connect"), worker: "gpu-box" },
+      { ...connection("reset", "first_byte"), worker: "mac-1" },
+      { ...answered("worker_fault", 500), worker: "mac-2" },
+    ];
+    expect(error(history).message).toBe(
+      'No worker could answer for "m": gpu-box: refused while connecting (E), ' +
+        "mac-1: reset before the first byte (E), mac-2: answered 500 (worker fault).",
+    );
+  });
+});
+
+describe("the reason that is counted", () => {
+  it("is the meaning of an answer, or phase and kind of a broken connection", () => {
+    expect(retryReason(answered("busy"))).toBe("busy");
+    expect(retryReason(connection("refused", "connect"))).toBe("connect_refused");
+  });
+});

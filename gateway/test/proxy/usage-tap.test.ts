@@ -1,0 +1,71 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { UsageTap } from "../../src/proxy/usage-tap.ts";
+
+function tapOf(pieces: readonly (Buffer | string)[]): UsageTap {
+  const tap = new UsageTap();
+  for (const piece of pieces) tap.add(Buffer.from(piece));
+  return tap;
+}
+
+/** Cuts at these places (shares of the length). */
+function cut(text: string, places: readonly number[]): Buffer[] {
+  const bytes = Buffer.from(text);
+  const at = [0, ...places.map((share) => Math.floor(share * bytes.length)).sort((a, b) => a - b), bytes.length];
+  return at.slice(1).map((end, i) => bytes.subarray(at[i], end));
+}
+
+const LLAMA =
+  'data: {"choices":[],"usage":{"completion_tokens":12,"prompt_tokens":34,"total_tokens":46,"prompt_tokens_details":{"cached_tokens":1}},"timings":{"predicted_n":12}}\n\ndata: [DONE]\n\n';
+
+describe("the usage of an answer", () => {
+  it("is found however the stream was cut", () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 10 }), (places) => {
+        const filler = 'data: {"choices":[{"delta":{"content":"é漢"}}],"usage":null}\n\n'.repeat(100);
+        const tap = tapOf(cut(filler + LLAMA, places));
+        expect(tap.usage()).toEqual({ prompt: 34, completion: 12 });
+        expect(tap.sawDone()).toBe(true);
+      }),
+    );
+  });
+
+  it("is found at the end of a JSON answer, also under Anthropic's names", () => {
+    expect(tapOf([`{"data":"${"x".repeat(5_000)}","usage":{"prompt_tokens":5}}`]).usage()).toEqual({
+      prompt: 5,
+      completion: null,
+    });
+    expect(tapOf(['{"usage": {"input_tokens":1,"output_tokens":2}}']).usage()).toEqual({ prompt: 1, completion: 2 });
+  });
+
+  it("is missing rather than wrong", () => {
+    for (const text of [
+      "",
+      "x",
+      '"usage"',
+      '"usage":{',
+      '"usage":{"prompt_tokens":"3"}',
+      '"usage":null',
+      '{"usage":{]}',
+    ]) {
+      expect(tapOf([text]).usage()).toBeNull();
+    }
+  });
+
+  it("costs little memory whatever comes", () => {
+    const tap = new UsageTap();
+    for (let i = 0; i < 100_000; i += 1) tap.add(Buffer.alloc(i % 7 === 0 ? 1 : 200));
+    expect(tap.heldBytes).toBeLessThan(4_096);
+  });
+});
+
+describe("the boundary of events", () => {
+  it("is a blank line, in every spelling of a line end and across pieces", () => {
+    expect(tapOf([]).atEventBoundary()).toBe(true);
+    expect(tapOf(["data: 1\n", "\n"]).atEventBoundary()).toBe(true);
+    expect(tapOf(["data: 1\r\n", "\r", "\n"]).atEventBoundary()).toBe(true);
+    expect(tapOf(["data: 1\r\r"]).atEventBoundary()).toBe(true);
+    expect(tapOf(["data: 1\n"]).atEventBoundary()).toBe(false);
+    expect(tapOf(["data: 1\n\n", "d"]).atEventBoundary()).toBe(false);
+  });
+});

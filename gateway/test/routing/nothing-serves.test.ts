@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import type { WorkerEntry } from "../../src/catalog/types.ts";
+import { choose } from "../../src/routing/choose.ts";
+import type { RoutingRequest } from "../../src/routing/types.ts";
+import { ask, farm, model, worker } from "./farm.ts";
+
+const models = [model("qwen3-8b", "warm"), model("qwen3-4b", "cold"), model("embed", "warm", { apis: ["embeddings"] })];
+
+function refusal(workers: readonly WorkerEntry[], request: RoutingRequest, tried: readonly string[] = []) {
+  const decision = choose(request, farm(workers), new Set(tried));
+  if (decision.kind !== "none") throw new Error(`not refused: ${decision.kind}`);
+  return decision;
+}
+
+describe("a model that nobody has", () => {
+  it("is not found, and the message names what comes close", () => {
+    const { code, message } = refusal([worker("a", { models })], ask("qwen3-7b"));
+    expect(code).toBe("model_not_found");
+    expect(message).toBe('No worker has the model "qwen3-7b". Close to it: "qwen3-4b", "qwen3-8b".');
+  });
+
+  it("is not found by a name like nothing else", () => {
+    expect(refusal([worker("a", { models })], ask("something else entirely")).message).not.toContain("Close");
+  });
+
+  it("may be there while a catalogue is not known", () => {
+    const silent = worker("silent", { engine: "mlx", catalog: "unreachable", reported: false });
+    const { code, message } = refusal([worker("a", { models, refusesUnknown: false }), silent], ask("x"));
+    expect(code).toBe("no_worker");
+    expect(message).toContain("silent does not list it and could answer with another model");
+  });
+});
+
+describe("a model that somebody has", () => {
+  it.each([
+    ["unhealthy", { health: "unhealthy" }, "a is unhealthy"],
+    ["draining", { draining: true }, "a is draining"],
+    ["set aside", { aside: { "qwen3-8b": 2_000 } }, "a is set aside"],
+  ] as const)("has no worker while that one is %s", (_, sketch, reason) => {
+    const other = worker("b", { refusesUnknown: false });
+    const { code, message } = refusal([worker("a", { models, ...sketch }), other], ask("qwen3-8b"));
+    expect(code).toBe("no_worker");
+    expect(message).toContain(reason);
+  });
+
+  it("has no worker left when all were tried", () => {
+    const { code, message } = refusal([worker("a", { models })], ask("qwen3-8b"), ["a"]);
+    expect(code).toBe("no_worker");
+    expect(message).toContain("a was tried");
+  });
+
+  it("is not found for an API that no worker serves with it: waiting would not help", () => {
+    const { code, message } = refusal([worker("a", { models })], ask("embed"));
+    expect(code).toBe("model_not_found");
+    expect(message).toBe('No worker serves chat with the model "embed".');
+  });
+});
+
+describe("a farm without workers in use", () => {
+  it("has no worker, whatever the model", () => {
+    expect(refusal([], ask("m"))).toMatchObject({
+      code: "no_worker",
+      message: expect.stringContaining("has no workers"),
+    });
+    const away = Array.from({ length: 5 }, (_, i) => worker(`w${i}`, { health: "unhealthy", reported: false }));
+    const { code, message } = refusal(away, ask("m"));
+    expect(code).toBe("no_worker");
+    expect(message).toContain("w0 is unhealthy, w1 is unhealthy, w2 is unhealthy, and 2 more");
+  });
+});

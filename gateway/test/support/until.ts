@@ -1,0 +1,27 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+/** Polls a condition; fails after `ceilingMs`, which is generous: a slow machine is no error. */
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  ceilingMs = 5_000,
+): Promise<void> {
+  const end = performance.now() + ceilingMs;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`did not happen within ${ceilingMs} ms: ${what}`);
+    await pause(5);
+  }
+}
+
+export interface Deferred<T> {
+  promise: Promise<T>;
+  resolve(value: T): void;
+}
+
+export function deferred<T = void>(): Deferred<T> {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

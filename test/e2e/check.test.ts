@@ -1,0 +1,60 @@
+import { afterAll, expect, test } from "vitest";
+import { runCli } from "./cli-process.ts";
+import { Folder } from "./folder.ts";
+
+const folder = new Folder();
+afterAll(() => folder.remove());
+
+test("a good file is ok", async () => {
+  const file = folder.write("good.yaml", "workers:\n  - { name: a, url: 'http://127.0.0.1:9' }\n");
+  expect(await runCli(["check", file])).toEqual({ code: 0, stdout: "ok\n", stderr: "" });
+});
+
+test("every problem is told with its line and path, in the order of the file", async () => {
+  const file = folder.write(
+    "bad.yaml",
+    [
+      "lisen: { port: 8400 }",
+      "workers:",
+      "  - { name: a, url: 'http://127.0.0.1:9' }",
+      "  - name: a",
+      "    url: ftp://127.0.0.1",
+      "    apiKey: ${FARMGATE_E2E_UNSET}",
+      "drain: soon",
+      "",
+    ].join("\n"),
+  );
+  const { code, stdout } = await runCli(["check", file]);
+  expect(code).toBe(1);
+  expect(stdout.trim().split("\n")).toEqual([
+    `${file}:1: lisen: unknown key`,
+    `${file}:5: workers[1].url: must be an http:// or https:// address`,
+    `${file}:6: workers[1].apiKey: environment variable FARMGATE_E2E_UNSET is not set`,
+    `${file}:7: drain: must be a duration such as 500ms, 5s or 10m`,
+  ]);
+});
+
+test("a worker named twice", async () => {
+  const file = folder.write(
+    "twice.yaml",
+    "workers:\n  - { name: a, url: 'http://x' }\n  - { name: a, url: 'http://y' }\n",
+  );
+  const { code, stdout } = await runCli(["check", file]);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^.*twice\.yaml:3: workers\[1\]\.name: [^\n]*a[^\n]*\n$/);
+});
+
+test("broken YAML", async () => {
+  const file = folder.write("broken.yaml", "workers:\n  - { name: a\n");
+  const { code, stdout } = await runCli(["check", file]);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/broken\.yaml:\d+: not valid YAML/);
+});
+
+test("a gateway that is not to be reached ends status and explain with 1", async () => {
+  for (const args of [["status"], ["explain", "m"]]) {
+    const { code, stderr } = await runCli([...args, "--gateway", "http://127.0.0.1:1"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("no answer from a gateway at http://127.0.0.1:1");
+  }
+});

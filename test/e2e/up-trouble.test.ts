@@ -1,0 +1,129 @@
+import { createServer } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { CliProcess, endAll, eventually, freePorts, runCli } from "./cli-process.ts";
+import { Folder } from "./folder.ts";
+
+const folders: Folder[] = [];
+afterEach(async () => {
+  await endAll();
+  for (const folder of folders.splice(0)) folder.remove();
+});
+
+function write(text: string): string {
+  const folder = new Folder();
+  folders.push(folder);
+  return folder.write("farm.yaml", text);
+}
+
+async function modelIds(port: number): Promise<string[]> {
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/models`);
+  return ((await answer.json()) as { data: { id: string }[] }).data.map((model) => model.id);
+}
+
+test("a farm of engines alone starts, also while another worker cannot be reached", async () => {
+  const [gateway = 0, engine = 0, nobody = 0] = await freePorts(3);
+  const file = write(`
+gateway:
+  listen: { port: ${gateway} }
+  workers:
+    - { name: here, url: "http://127.0.0.1:${engine}" }
+    - { name: away, url: "http://127.0.0.1:${nobody}" }
+engines:
+  - { name: here, listen: { port: ${engine} }, models: [{ name: m, loaded: true }] }
+`);
+  const up = new CliProcess(["up", "--config", file]);
+  await up.told("Farmgate is up");
+  expect(await modelIds(gateway)).toEqual(["m"]);
+  up.signal("SIGINT");
+  // As npm does it: the same signal once more, at once.
+  up.signal("SIGINT");
+  expect(await up.ended).toBe(0);
+});
+
+test("a port that is taken is told with the key to change, before anything starts", async () => {
+  const [gateway = 0] = await freePorts(1);
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  const { port } = other.address() as { port: number };
+  const file = write(`
+gateway: { listen: { port: ${gateway} } }
+engines: [{ name: e, listen: { port: ${port} }, models: [m] }]
+`);
+  const { code, stdout, stderr } = await runCli(["up", "--config", file]);
+  expect(code).toBe(1);
+  expect(stdout).toBe("");
+  expect(stderr).toBe(
+    `farmgate: engine e: port ${port} on 127.0.0.1 is in use by another program; change engines[0].listen.port in ${file}\n`,
+  );
+  const override = await runCli(["gateway", "--config", file, "--port", String(port)]);
+  expect(override.code).toBe(1);
+  expect(override.stderr).toContain(`port ${port} on 127.0.0.1 is in use by another program; change --port`);
+  await new Promise((resolve) => other.close(resolve));
+});
+
+test("`up` takes ./farmgate.yaml and another port for the gateway", async () => {
+  const [gateway = 0, engine = 0, other = 0] = await freePorts(3);
+  const folder = new Folder();
+  folders.push(folder);
+  folder.write(
+    "farmgate.yaml",
+    `gateway: { listen: { port: ${gateway} } }\nengines: [{ listen: { port: ${engine} }, models: [{ name: m, loaded: true }] }]\n`,
+  );
+  const up = new CliProcess(["up", "--port", String(other)], { cwd: folder.path });
+  await up.told(`Farmgate is up: http://127.0.0.1:${other}`);
+  expect(await modelIds(other)).toEqual(["m"]);
+});
+
+test("a program that dies is told and started again", async () => {
+  const [gateway = 0, engine = 0] = await freePorts(2);
+  const file = write(`
+gateway: { listen: { port: ${gateway} }, health: { interval: 250ms } }
+engines: [{ name: e, listen: { port: ${engine} }, models: [{ name: m, loaded: true }] }]
+`);
+  const up = new CliProcess(["up", "--config", file]);
+  await up.told("Farmgate is up");
+  const first = up.log().find((line) => line.name === "engine e");
+  process.kill(first?.pid ?? Number.NaN, "SIGKILL");
+  await up.told("engine e ended (SIGKILL); it is started again in 500 ms");
+  await eventually("the engine to answer again", () =>
+    fetch(`http://127.0.0.1:${engine}/health`).then(
+      () => true,
+      () => null,
+    ),
+  );
+  expect(new Set(up.log().flatMap((line) => (line.name === "engine e" ? [line.pid] : []))).size).toBe(2);
+});
+
+test("a second signal ends everything at once", async () => {
+  const [gateway = 0, engine = 0] = await freePorts(2);
+  const file = write(`
+gateway: { listen: { port: ${gateway} }, drain: 1m }
+engines: [{ name: e, listen: { port: ${engine} }, tokensPerSecond: 1, models: [{ name: m, loaded: true }] }]
+`);
+  const up = new CliProcess(["up", "--config", file]);
+  await up.told("Farmgate is up");
+  const answer = await fetch(`http://127.0.0.1:${gateway}/v1/chat/completions`, {
+    method: "POST",
+    body: JSON.stringify({ model: "m", stream: true, max_tokens: 500, messages: [{ role: "user", content: "Hi" }] }),
+  });
+  const cut = answer.text().catch(() => "cut");
+  up.signal("SIGTERM");
+  await up.told('"name":"gateway","msg":"SIGTERM: closing"');
+  let over = false;
+  void up.ended.then(() => {
+    over = true;
+  });
+  // The first second's signals count as one.
+  await eventually("the end", () => {
+    up.signal("SIGTERM");
+    return over ? true : null;
+  });
+  expect(await up.ended).toBe(1);
+  expect(await cut).not.toContain("[DONE]");
+  await eventually("the gateway to be gone", () =>
+    fetch(`http://127.0.0.1:${gateway}/livez`).then(
+      () => null,
+      () => true,
+    ),
+  );
+});

@@ -1,0 +1,75 @@
+import { type ClientRequest, type IncomingMessage, request } from "node:http";
+
+export interface Answer {
+  status: number;
+  headers: IncomingMessage["headers"];
+  body: string;
+  /** Milliseconds on performance.now(). */
+  sentAt: number;
+  firstByteAt: number;
+  endedAt: number;
+  /** The body ended as HTTP has it, not by a broken connection. */
+  complete: boolean;
+}
+
+export interface Asked {
+  answer: Promise<Answer>;
+  /** Resolves at the first piece of the body. */
+  firstByte: Promise<void>;
+  /** Leaves: closes the connection now. */
+  leave: () => void;
+}
+
+/** One POST on a connection of its own. A connection that breaks before the status line is status 0. */
+export function ask(url: string, body: object | string, headers: Record<string, string> = {}): Asked {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const sentAt = performance.now();
+  let outgoing: ClientRequest | null = null;
+  let started = () => {};
+  const firstByte = new Promise<void>((resolve) => {
+    started = resolve;
+  });
+  const answer = new Promise<Answer>((resolve) => {
+    const broken = { status: 0, headers: {}, body: "", sentAt, firstByteAt: Number.NaN, complete: false };
+    outgoing = request(url, {
+      method: "POST",
+      agent: false,
+      headers: { "content-type": "application/json", "content-length": Buffer.byteLength(text), ...headers },
+    });
+    outgoing.on("error", () => resolve({ ...broken, endedAt: performance.now() }));
+    outgoing.on("response", (response) => {
+      let firstByteAt = Number.NaN;
+      let received = "";
+      response.setEncoding("utf8");
+      response.on("data", (piece: string) => {
+        if (received === "") firstByteAt = performance.now();
+        received += piece;
+        started();
+      });
+      response.on("error", () => {});
+      response.on("close", () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: received,
+          sentAt,
+          firstByteAt,
+          endedAt: performance.now(),
+          complete: response.complete,
+        }),
+      );
+    });
+    outgoing.end(text);
+  });
+  return { answer, firstByte, leave: () => outgoing?.destroy() };
+}
+
+export function askChat(url: string, model: string, extra: Record<string, unknown> = {}) {
+  const messages = [{ role: "user", content: `Tell me about ${model}.` }];
+  return ask(`${url}/v1/chat/completions`, { model, messages, stream: true, max_tokens: 20, ...extra });
+}
+
+export async function getJson<T>(url: string): Promise<T> {
+  const answer = await fetch(url);
+  return (await answer.json()) as T;
+}

@@ -1,0 +1,43 @@
+import type { ServerResponse } from "node:http";
+import { type ApiFamily, errorBody, errorHeaders, type FarmError, HEADER } from "@farmgate/shared";
+
+/** How much of a refused upload is thrown away before its connection is cut. */
+const DISCARD_BYTES = 256 * 1_024 ** 2;
+
+export interface ErrorContext {
+  family: ApiFamily;
+  requestId: string;
+  /** More headers, flat [name, value, ...]. */
+  headers?: readonly string[];
+}
+
+/** Answers an error in the shape of the API that was called. Does nothing once an answer has begun. */
+export function answerError(response: ServerResponse, error: FarmError, context: ErrorContext): void {
+  if (response.headersSent || response.destroyed) return;
+  const body = Buffer.from(JSON.stringify(errorBody(context.family, error, context.requestId)));
+  const headers = ["content-type", "application/json", "content-length", String(body.length)];
+  headers.push(HEADER.requestId, context.requestId, ...Object.entries(errorHeaders(error)).flat());
+  if (error.code === "invalid_api_key") headers.push("www-authenticate", "Bearer");
+  headers.push(...(context.headers ?? []));
+  const uploading = !response.req.complete;
+  if (uploading || error.code === "draining") headers.push("connection", "close");
+  response.writeHead(error.status, headers);
+  if (uploading) endAfterUpload(response, body);
+  else response.end(body);
+}
+
+/**
+ * Closing while the caller still sends would reset the connection, and the answer could be lost on its way. So the
+ * answer goes out, what comes in is thrown away, and the connection ends with the upload.
+ */
+function endAfterUpload(response: ServerResponse, body: Buffer): void {
+  const request = response.req;
+  let discarded = 0;
+  response.write(body);
+  request.on("data", (chunk: Buffer) => {
+    discarded += chunk.length;
+    if (discarded > DISCARD_BYTES) request.destroy();
+  });
+  request.once("end", () => response.end());
+  request.resume();
+}

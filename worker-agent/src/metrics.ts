@@ -1,0 +1,66 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { SchedulerView } from "./queue/types.ts";
+
+const SWAP_SECONDS = [0.1, 0.5, 1, 2, 5, 10, 20, 40, 60, 120, 180, 300, 600];
+
+/** Every metric of the agent (contract section 6). A model label is a configured name or `other`. */
+export class AgentMetrics {
+  readonly #registry = new Registry();
+  readonly #swaps = new Counter({
+    name: "farmgate_agent_swaps_total",
+    help: "Model swaps, by the model loaded before (none: not known) and after, and how they ended",
+    labelNames: ["from", "to", "result"],
+    registers: [this.#registry],
+  });
+  readonly #swapSeconds = new Histogram({
+    name: "farmgate_agent_swap_seconds",
+    help: "From the start of the swap script until the model answered as ready",
+    labelNames: ["to"],
+    buckets: SWAP_SECONDS,
+    registers: [this.#registry],
+  });
+  readonly #served = new Counter({
+    name: "farmgate_agent_served_total",
+    help: "Requests by the status that their caller was told; 499: the caller left",
+    labelNames: ["model", "status"],
+    registers: [this.#registry],
+  });
+
+  readonly #depth = new Gauge({
+    name: "farmgate_agent_queue_depth",
+    help: "Requests that wait for their model",
+    labelNames: ["model"],
+    registers: [this.#registry],
+  });
+  readonly #oldestWait = new Gauge({
+    name: "farmgate_agent_oldest_wait_seconds",
+    help: "How long the oldest waiting request has waited",
+    registers: [this.#registry],
+  });
+  readonly #inflight = new Gauge({
+    name: "farmgate_agent_inflight",
+    help: "Requests that an engine is answering",
+    labelNames: ["model"],
+    registers: [this.#registry],
+  });
+  readonly contentType: string = this.#registry.contentType;
+
+  /** Prometheus text; what the gauges show is read from the scheduler's view. */
+  text(view: SchedulerView): Promise<string> {
+    for (const model of view.models) {
+      this.#depth.set({ model: model.name }, model.queued);
+      this.#inflight.set({ model: model.name }, model.running);
+    }
+    this.#oldestWait.set(view.oldestWaitMs / 1_000);
+    return this.#registry.metrics();
+  }
+
+  swapped(from: string | null, to: string, result: "ok" | "failed", ms: number): void {
+    this.#swaps.inc({ from: from ?? "none", to, result });
+    if (result === "ok") this.#swapSeconds.observe({ to }, ms / 1_000);
+  }
+
+  served(model: string | null, status: number): void {
+    this.#served.inc({ model: model ?? "other", status: String(status) });
+  }
+}

@@ -1,0 +1,162 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import {
+  anyGlobMatches,
+  apiFamily,
+  type Clock,
+  closeNames,
+  FarmError,
+  replaceModel,
+  requestHeadersForWorker,
+  scanBody,
+} from "@farmgate/shared";
+import { answerError, type Caller, type KeyRing, type Log, readBody } from "@farmgate/wire";
+import type { Executor } from "../executor.ts";
+import type { Learned } from "../learned.ts";
+import type { AgentMetrics } from "../metrics.ts";
+import type { ModelBook, ServedModel } from "../served-model.ts";
+import { inferenceBody, pathOf } from "./agent-paths.ts";
+import { callerOf, requestIdOf, wishesOf } from "./asked.ts";
+import type { EngineLinks } from "./engine-links.ts";
+import { type Order, Relay, type Served } from "./relay.ts";
+
+const BODY_LIMIT = 100 * 1_024 ** 2;
+
+export interface InferenceContext {
+  models: ModelBook;
+  keys: KeyRing;
+  executor: Executor;
+  links: EngineLinks;
+  learned: Learned;
+  metrics: AgentMetrics;
+  clock: Clock;
+  log: Log;
+}
+
+/** The door of the inference paths: from the bytes of a request to a job in the queue. */
+export class Inference {
+  readonly #context: InferenceContext;
+  #jobs = 0;
+
+  constructor(context: InferenceContext) {
+    this.#context = context;
+  }
+
+  /** Answers the request, whatever happens to it; never rejects. */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const startedAt = this.#context.clock.now();
+    const requestId = requestIdOf(request.headers);
+    const family = apiFamily(pathOf(request.url ?? ""));
+    let caller = "";
+    let model: ServedModel | null = null;
+    const record = (served: Served) => this.#record({ requestId, caller, model, startedAt, path: request.url }, served);
+    try {
+      const known = this.#context.keys.identify(request.headers);
+      response.once("close", this.#context.keys.enter(known));
+      caller = callerOf(known.name, request.headers);
+      const { order, body } = await this.#read(request, { requestId, known, caller, startedAt });
+      model = order.model;
+      new Relay({ ...order, family }, body, response, this.#context, record).start();
+    } catch (thrown) {
+      const error = this.#asFarmError(thrown, requestId);
+      const headers = error.code === "method_not_allowed" ? ["allow", "POST"] : [];
+      answerError(response, error, { family, requestId, headers });
+      record({ status: error.status, waitedMs: null, firstByteMs: null, tokensPerSecond: null, error: error.message });
+    }
+  }
+
+  async #read(
+    request: IncomingMessage,
+    asked: { requestId: string; known: Caller; caller: string; startedAt: number },
+  ): Promise<{ order: Omit<Order, "family">; body: Buffer }> {
+    const url = request.url ?? "";
+    if (request.method !== "POST") {
+      throw new FarmError("method_not_allowed", `${pathOf(url)} takes POST, not ${request.method}.`);
+    }
+    if (inferenceBody(pathOf(url)) === "form") {
+      throw new FarmError("not_supported", `${pathOf(url)} is not offered by this version yet.`);
+    }
+    const { priority, deadlineMs } = wishesOf(request.headers);
+    const body = await readBody(request, BODY_LIMIT);
+    const scan = scanBody(body);
+    if (!scan.ok) {
+      const details = scan.param === null ? {} : { param: scan.param };
+      throw new FarmError("invalid_request", `The request cannot be read: ${scan.message}.`, details);
+    }
+    const model = this.#find(scan.model, asked.known);
+    this.#jobs += 1;
+    const order = {
+      requestId: asked.requestId,
+      method: "POST",
+      path: url,
+      headers: requestHeadersForWorker(request.rawHeaders),
+      model,
+      job: {
+        id: String(this.#jobs),
+        model: model.name,
+        caller: asked.caller,
+        priority,
+        arrivedAt: asked.startedAt,
+        deadlineAt: deadlineMs === null ? null : asked.startedAt + deadlineMs,
+        kind: "request" as const,
+      },
+    };
+    return { order, body: replaceModel(body, scan, model.engineName) };
+  }
+
+  #find(spelling: string, caller: Caller): ServedModel {
+    const { models } = this.#context;
+    const model = models.find(spelling);
+    if (model === undefined) throw unknownModel(spelling, models);
+    if (caller.key !== null && !anyGlobMatches(caller.key.models, model.name)) {
+      throw new FarmError("model_not_allowed", `The key "${caller.name}" may not use ${model.name}.`);
+    }
+    return model;
+  }
+
+  #asFarmError(thrown: unknown, requestId: string): FarmError {
+    if (thrown instanceof FarmError) return thrown;
+    this.#context.log.error({ err: thrown, request_id: requestId }, "a request failed by a fault of the agent");
+    return new FarmError("internal", "The agent failed on this request; its log says why.", { cause: thrown });
+  }
+
+  #record(
+    asked: {
+      requestId: string;
+      caller: string;
+      model: ServedModel | null;
+      startedAt: number;
+      path: string | undefined;
+    },
+    served: Served,
+  ): void {
+    const { clock, learned, metrics, log } = this.#context;
+    const model = asked.model?.name ?? null;
+    metrics.served(model, served.status);
+    if (model !== null && served.tokensPerSecond !== null) learned.spoke(model, served.tokensPerSecond);
+    const line = {
+      request_id: asked.requestId,
+      path: pathOf(asked.path ?? ""),
+      model,
+      caller: asked.caller,
+      status: served.status,
+      waited_ms: rounded(served.waitedMs),
+      first_byte_ms: rounded(served.firstByteMs),
+      ms: rounded(clock.now() - asked.startedAt),
+      ...(served.error === null ? {} : { error: served.error }),
+    };
+    log.info(line, served.error === null ? "answered" : "not answered");
+  }
+}
+
+/** 404 with what the caller may have meant. */
+export function unknownModel(spelling: string, models: ModelBook): FarmError {
+  const close = closeNames(spelling, models.spellings());
+  const hint = close.length === 0 ? "" : ` Did you mean ${close.join(" or ")}?`;
+  return new FarmError("model_not_found", `There is no model ${JSON.stringify(spelling.slice(0, 200))} here.${hint}`, {
+    param: "model",
+  });
+}
+
+function rounded(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms);
+}

@@ -1,0 +1,64 @@
+import { nameKey } from "@farmgate/shared";
+import type { AgentConfig } from "./config.ts";
+
+/** A configured model, ready for use. */
+export interface ServedModel {
+  name: string;
+  aliases: readonly string[];
+  /** What its engine calls it. */
+  engineName: string;
+  /** Where its engine answers, without a trailing slash. */
+  url: string;
+  /** The two halves of `url`: a prefix is empty or starts with a slash. */
+  origin: string;
+  prefix: string;
+  /** Another model answers at the same address, so that an answer alone does not say which one is loaded. */
+  sharesUrl: boolean;
+  slots: number;
+  ready: "health" | "models" | "generate";
+  health: string;
+  /** Limit on swap script plus readiness, in milliseconds. */
+  timeoutMs: number;
+  memoryBytes: number | null;
+}
+
+/** The models of an agent by all their names. Iterates in the order of the configuration. */
+export class ModelBook {
+  readonly models: readonly ServedModel[];
+  readonly #byKey = new Map<string, ServedModel>();
+
+  constructor(config: AgentConfig) {
+    this.models = config.models.map((model) => toServed(model, config));
+    for (const model of this.models) {
+      for (const spelling of [model.name, ...model.aliases]) this.#byKey.set(nameKey(spelling), model);
+    }
+  }
+
+  /** The model that a caller means, by name or alias, in any case and with or without `:latest`. */
+  find(spelling: string): ServedModel | undefined {
+    return this.#byKey.get(nameKey(spelling));
+  }
+
+  /** Every name and alias, for "did you mean". */
+  spellings(): string[] {
+    return this.models.flatMap((model) => [model.name, ...model.aliases]);
+  }
+}
+
+function toServed(model: AgentConfig["models"][number], config: AgentConfig): ServedModel {
+  const { origin } = new URL(model.url);
+  return {
+    name: model.name,
+    aliases: model.aliases,
+    engineName: model.model ?? model.name,
+    url: model.url,
+    origin,
+    prefix: model.url.slice(origin.length),
+    sharesUrl: config.models.some((other) => other !== model && other.url === model.url),
+    slots: model.slots,
+    ready: model.ready,
+    health: model.health,
+    timeoutMs: model.timeout ?? config.swap.timeout,
+    memoryBytes: model.memory === 0 ? null : model.memory,
+  };
+}

@@ -1,0 +1,132 @@
+import { parseConfig } from "@farmgate/shared";
+import { describe, expect, it } from "vitest";
+import { agentConfigSchema } from "../src/index.ts";
+
+const check = (text: string) => parseConfig(agentConfigSchema, text, {});
+
+function problems(text: string): string[] {
+  const result = check(text);
+  return result.ok ? [] : result.problems.map(({ line, path, message }) => `${line} ${path}: ${message}`);
+}
+
+const SMALLEST = `
+swap: { command: ./swap.sh }
+models:
+  - { name: a, url: "http://127.0.0.1:9001" }
+`;
+
+describe("an agent's configuration", () => {
+  it("gives every key its default, in milliseconds and bytes", () => {
+    const result = check(SMALLEST);
+    expect(result).toMatchObject({
+      ok: true,
+      value: {
+        name: "agent",
+        listen: { host: "127.0.0.1", port: 8401 },
+        swap: { timeout: 180_000, poll: 1_000, failureLimit: 3, failureReset: 300_000, status: false, unload: false },
+        queue: { maxBatch: 64, maxWait: 60_000, minResident: 0, maxDepth: 1_000 },
+        models: [{ name: "a", aliases: [], slots: 4, ready: "health", health: "/health", memory: 0, ttl: 0 }],
+        memory: { budget: 0 },
+        keys: [],
+        drain: 300_000,
+      },
+    });
+  });
+
+  it("takes the contract's own example but for what comes later", () => {
+    const text = `
+name: gpu-box
+listen: { host: 127.0.0.1, port: 8401 }
+swap: { command: ./swap.sh, timeout: 180s, poll: 1s, failureLimit: 3, failureReset: 5m, status: false, unload: false }
+queue: { maxBatch: 64, maxWait: 60s, minResident: 0s, maxDepth: 1000 }
+models:
+  - name: coder
+    url: http://127.0.0.1:9001
+    model: qwen3-coder-30b
+    aliases: [code]
+    slots: 4
+    ready: health
+    health: /health
+    timeout: 5m
+    memory: 20gb
+    pinned: false
+    ttl: 0s
+    preload: false
+engines: []
+memory: { budget: 0 }
+keys: []
+drain: 5m
+`;
+    expect(problems(text)).toEqual([]);
+  });
+
+  it("refuses names that meet, whatever their case or tag", () => {
+    const text = `
+swap: { command: ./swap.sh }
+models:
+  - { name: a, url: "http://h:1", aliases: [fast] }
+  - { name: "A:latest", url: "http://h:2" }
+  - { name: c, url: "http://h:3", aliases: [FAST] }
+`;
+    expect(problems(text)).toEqual([
+      '5 models[1].name: "A:latest" already names models[0]',
+      '6 models[2].aliases[0]: "FAST" already names models[0]',
+    ]);
+  });
+
+  it("refuses models named like the script's own orders", () => {
+    const text = `
+swap: { command: ./swap.sh }
+models: [{ name: Status, url: "http://h:1" }, { name: unload, url: "http://h:2" }]
+`;
+    expect(problems(text)).toHaveLength(2);
+    expect(problems(text)[0]).toContain("models[0].name: a model cannot be named Status");
+  });
+
+  it.each([
+    ["none", "", "1 swap.command: is needed"],
+    ["an open quote", `swap: { command: 'sh "x' }`, "1 swap.command: a quote is not closed"],
+    ["blanks", `swap: { command: '  ' }`, "1 swap.command: must not be empty"],
+  ])("refuses a swap command that is %s", (_what, swap, message) => {
+    const found = problems(`${swap}\nmodels: [{ name: a, url: "http://h:1" }]`);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(new RegExp(`^\\d+ ${message.slice(2)}`));
+  });
+
+  it("wants keys for a listener that others reach, or `open: true`", () => {
+    const listen = "listen: { host: 0.0.0.0 }\n";
+    expect(problems(listen)[0]).toContain("keys: needed to listen on 0.0.0.0");
+    expect(problems(`${listen}open: true`)).toEqual([]);
+    expect(problems(`${listen}keys: [{ name: gateway, key: secret }]`)).toEqual([]);
+    expect(problems("listen: { host: '::1' }")).toEqual([]);
+  });
+
+  it("wants `swap.unload` for a ttl and a memory budget of script models", () => {
+    const text = `${SMALLEST.replace("9001", '9001", ttl: 5m, memory: "1gb')}memory: { budget: 4gb }`;
+    const found = problems(text).join("\n");
+    expect(found).toContain("models[0].ttl: needs `swap.unload: true`");
+    expect(found).toContain("memory.budget: needs `swap.unload: true`");
+  });
+
+  it.each([
+    ["engines", 'engines: [{ url: "http://h:1", engine: ollama }]', "engines"],
+    ["registration", 'gateway: { url: "http://h:1" }', "gateway"],
+    ["tls", "tls: { cert: a, key: b }", "tls"],
+    ["a memory budget", "memory: { budget: 4gb }\nswap: { unload: true }", "memory.budget"],
+    ["a command", SMALLEST.replace("9001", '9001", command: "llama-server'), "models[0].command"],
+  ])("says that it does not offer %s yet", (_what, text, path) => {
+    expect(problems(text).join("\n")).toContain(`${path}: is not offered by this version yet`);
+  });
+
+  it.each(["pinned: true", "preload: true", "ttl: 5m"])("says that it does not offer %s yet", (key) => {
+    const text = `swap: { command: x, unload: true }\nmodels: [{ name: a, url: "http://h:1", ${key} }]`;
+    expect(problems(text)).toEqual([`2 models[0].${key.split(":")[0]}: is not offered by this version yet`]);
+  });
+
+  it("refuses unknown keys, at every level", () => {
+    expect(problems("swop: 1\nqueue: { maxbatch: 1 }")).toEqual([
+      "1 swop: unknown key",
+      "2 queue.maxbatch: unknown key",
+    ]);
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { until } from "./support/conditions.ts";
+import { startRig, texts } from "./support/agent-rig.ts";
+
+const aLoaded = { models: [{ name: "a", loaded: true }, "b"] };
+
+describe("an agent that swaps", () => {
+  it("serves six requests for two models in the order 1 3 4 2 5 6, with one swap", async () => {
+    const rig = await startRig({ engine: { ...aLoaded, tokensPerSecond: 50 } });
+    const answers = [rig.chat("a", "1", { body: { max_tokens: 40 } })];
+    await until(() => rig.seen.length === 1);
+    for (const [i, model] of ["b", "a", "a", "b", "b"].entries()) {
+      answers.push(rig.chat(model, String(i + 2)));
+      await rig.queued(i + 1);
+    }
+    for (const answer of answers) expect((await answer).status).toBe(200);
+    expect(texts(rig.seen)).toEqual(["1", "3", "4", "2", "5", "6"]);
+    expect(await rig.calls()).toEqual(["b"]);
+    expect(await rig.health()).toMatchObject({ model: "b", swaps: 1, queue_depth: 0, inflight: 0, status: "ok" });
+  });
+
+  it("runs the script once for a burst of first requests", async () => {
+    const rig = await startRig({ engine: { load: "100ms" } });
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => rig.chat("a", String(i))));
+    expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 20 }, () => 200));
+    expect(await rig.calls()).toEqual(["a"]);
+    expect(rig.engine.stats.loads).toBe(1);
+  });
+
+  it("never has two models loaded, and answers every request by its own model", async () => {
+    const rig = await startRig({ config: { queue: { maxBatch: 13 } }, engine: { load: "5ms" } });
+    const pairs = Array.from({ length: 50 }, (_, i) => ["a", "b"].map((model) => rig.chat(model, `${model}${i}`)));
+    const answers = await Promise.all(pairs.flat());
+    for (const [i, answer] of answers.entries()) {
+      expect(answer.status).toBe(200);
+      expect(await answer.json()).toMatchObject({ model: i % 2 === 0 ? "a" : "b" });
+    }
+    let loaded = 0;
+    for (const { event } of rig.engine.stats.log) {
+      if (event === "load") loaded += 1;
+      if (event === "unloaded" || event === "evicted") loaded -= 1;
+      expect(loaded).toBeLessThanOrEqual(1);
+    }
+    expect(rig.engine.stats.served).toBe(100);
+    expect(rig.engine.stats.left).toBe(0);
+  });
+});
