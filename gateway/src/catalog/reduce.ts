@@ -57,7 +57,7 @@ function reduceWorker(
     case "answered":
       return answered(worker, event.model, event.at);
     case "disowned":
-      return disowned(worker, event.model, event.reason, now);
+      return disowned(worker, event, now);
     case "load_failed":
       return loadFailed(worker, event.model, now);
     case "drain":
