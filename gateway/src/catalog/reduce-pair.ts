@@ -1,8 +1,11 @@
-import { nameKey } from "@farmgate/shared";
+import { type Api, nameKey } from "@farmgate/shared";
 import { adapterFor } from "../adapters/adapter-for.ts";
 import { RETRY_MS } from "./reduce-poll.ts";
 import { showModels } from "./show-models.ts";
 import type { TrackedWorker } from "./tracked.ts";
+import type { Aside, CatalogEvent } from "./types.ts";
+
+type Disowned = Pick<Extract<CatalogEvent, { type: "disowned" }>, "model" | "api" | "reason">;
 
 /** How long a pair stays set aside, in milliseconds (contract: "No wrong model ever answers"). */
 const ASIDE_MS = 60_000;
@@ -29,12 +32,16 @@ export function answered(worker: TrackedWorker, model: string, at: number): Trac
   return showModels(next);
 }
 
-/** The pair cannot serve this: out of choice for a minute, under every name that the worker has for the model. */
-export function disowned(worker: TrackedWorker, model: string, reason: string, now: number): TrackedWorker {
+/**
+ * The pair cannot serve this: out of choice for a minute, under every name that the worker has for the model. Only
+ * for the API that was asked for, so that no caller takes a chat model away by asking it for embeddings.
+ */
+export function disowned(worker: TrackedWorker, { model, api, reason }: Disowned, now: number): TrackedWorker {
   const asideUntil = new Map(worker.asideUntil);
   for (const key of pairKeys(worker, model)) {
+    const apis = asideApis(asideUntil.get(key), api, now);
     asideUntil.delete(key);
-    asideUntil.set(key, { until: now + ASIDE_MS, reason });
+    asideUntil.set(key, { until: now + ASIDE_MS, reason, ...(apis !== null && { apis }) });
   }
   for (const [key, { until }] of asideUntil) if (until <= now) asideUntil.delete(key);
   for (const key of asideUntil.keys()) {
@@ -44,12 +51,24 @@ export function disowned(worker: TrackedWorker, model: string, reason: string, n
   return { ...worker, asideUntil };
 }
 
-/** The pair's load failed: the next try is due after a while, and what was loaded before may be gone. */
+/** null: for every API. */
+function asideApis(last: Aside | undefined, api: Api | undefined, now: number): readonly Api[] | null {
+  if (api === undefined) return null;
+  if (last === undefined || last.until <= now) return [api];
+  return last.apis === undefined ? null : [...new Set([...last.apis, api])];
+}
+
+/**
+ * The pair's load failed: the next try is due after a while, and what was loaded before may be gone. A worker agent
+ * has a budget of failures of its own and tells in its catalogue when that is spent.
+ */
 export function loadFailed(worker: TrackedWorker, model: string, now: number): TrackedWorker {
   const keys = pairKeys(worker, model).filter((key) => worker.byKey.has(key));
+  const gone = { ...worker, answered: without(worker.answered, keys), lastAnswered: null };
+  if (worker.engine === "agent") return showModels(gone);
   const retryAt = new Map(worker.retryAt);
   for (const key of keys) retryAt.set(key, now + RETRY_MS);
-  return showModels({ ...worker, retryAt, answered: without(worker.answered, keys), lastAnswered: null });
+  return showModels({ ...gone, retryAt });
 }
 
 /** The key of the model's own name on this worker. */

@@ -84,8 +84,8 @@ export type CatalogEvent =
   | { type: "refused"; worker: string }
   /** Answer bytes came from the worker: it is alive, and this model answered. */
   | { type: "answered"; worker: string; model: string; at: number }
-  /** The pair said 401, 403, 404, 405, 501 or its own "unknown model": set aside. */
-  | { type: "disowned"; worker: string; model: string; reason: string }
+  /** The pair said 401, 403, 404, 405, 501 or its own "unknown model": set aside, for that API where one is given. */
+  | { type: "disowned"; worker: string; model: string; api?: Api; reason: string }
   /** The pair's load failed. */
   | { type: "load_failed"; worker: string; model: string }
   | { type: "drain"; worker: string }
@@ -93,6 +93,15 @@ export type CatalogEvent =
 
 /** `/farm/workers` `state` without what the gateway's own in-flight adds. */
 export type WorkerHealth = "unknown" | "healthy" | "unhealthy" | "misconfigured";
+
+/** A pair that is not to be asked for a while. */
+export interface Aside {
+  /** Milliseconds of `now`. */
+  until: number;
+  reason: string;
+  /** Only for these: a model that cannot do embeddings still chats. Absent: for everything. */
+  apis?: readonly Api[];
+}
 
 /** One worker inside the catalogue. */
 export interface WorkerEntry {
@@ -112,8 +121,8 @@ export interface WorkerEntry {
   report: CatalogReport | null;
   /** Models of the last good catalogue that the owner allows, by `nameKey` of id and aliases. */
   byKey: ReadonlyMap<string, CatalogModel>;
-  /** Pairs set aside: nameKey -> until (ms of `now`) and why. A changed catalogue clears them. */
-  asideUntil: ReadonlyMap<string, { until: number; reason: string }>;
+  /** Pairs set aside, by nameKey. A changed catalogue clears them. */
+  asideUntil: ReadonlyMap<string, Aside>;
   /** Models whose load failed: nameKey -> when the next try is due (ms of `now`). */
   retryAt?: ReadonlyMap<string, number>;
 }

@@ -1,5 +1,5 @@
 import { anyGlobMatches, nameKey } from "@farmgate/shared";
-import type { CatalogModel, EngineName, WorkerEntry } from "../catalog/types.ts";
+import type { Aside, CatalogModel, EngineName, WorkerEntry } from "../catalog/types.ts";
 import type { RoutingContext, RoutingRequest, RoutingSet, Warmth } from "./types.ts";
 
 /** Where a worker stands with a model. One shared value for each case, so that judging a worker allocates nothing. */
@@ -81,9 +81,7 @@ export function standingWith(
   if (entry.health === "unhealthy") return UNHEALTHY;
   if (entry.health === "misconfigured") return MISCONFIGURED;
   if (entry.draining) return DRAINING;
-  if (entry.asideUntil.size > 0 && (entry.asideUntil.get(key)?.until ?? Number.NEGATIVE_INFINITY) > context.now) {
-    return ASIDE;
-  }
+  if (entry.asideUntil.size > 0 && isAside(entry.asideUntil.get(key), request, context)) return ASIDE;
   // 2
   if (model !== undefined) return listedStanding(entry, model, request, context);
   // 3
@@ -99,6 +97,10 @@ export function describeStanding(standing: Standing, entry: WorkerEntry, key: st
   if (standing === ASIDE) return `${standing.why}: ${entry.asideUntil.get(key)?.reason ?? "it disowned it"}`;
   const troubled = standing === UNHEALTHY || standing === MISCONFIGURED || standing === UNREACHABLE;
   return troubled && entry.problem !== null ? `${standing.why} (${entry.problem})` : standing.why;
+}
+
+function isAside(aside: Aside | undefined, { api }: RoutingRequest, { now }: RoutingContext): boolean {
+  return aside !== undefined && aside.until > now && (aside.apis === undefined || aside.apis.includes(api));
 }
 
 function listedStanding(

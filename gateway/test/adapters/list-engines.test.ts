@@ -62,7 +62,10 @@ describe("any OpenAI server", () => {
 describe("mlx", () => {
   it("lists what the disk has and neither refuses nor tells", () => {
     const report = mlx.parse({ object: "list", data: [{ id: "mlx-community/Qwen3-4B-4bit" }] }, null);
-    expect(report).toMatchObject({ models: [{ state: "unknown" }], refusesUnknown: false });
+    expect(report).toMatchObject({
+      models: [{ state: "unknown", apis: ["chat", "completions"] }],
+      refusesUnknown: false,
+    });
     expect(mlx.swapsUnseen).toBe(true);
   });
 

@@ -108,6 +108,24 @@ describe("a pair that was disowned", () => {
     expect(farm.polled("a", ok(["m"], "ollama")).worker("a").asideUntil.size).toBe(0);
   });
 
+  it("is set aside for the APIs that it disowned, where they are told", () => {
+    const farm = new Farm("a").polled("a", ok(["m"])).on({ ...disowned, api: "embeddings" });
+    expect(farm.worker("a").asideUntil.get("m")?.apis).toEqual(["embeddings"]);
+    farm.on({ ...disowned, api: "rerank" });
+    expect(farm.worker("a").asideUntil.get("m")?.apis).toEqual(["embeddings", "rerank"]);
+    farm.on(disowned);
+    expect(farm.worker("a").asideUntil.get("m")?.apis).toBeUndefined();
+    farm.on({ ...disowned, api: "chat" });
+    expect(farm.worker("a").asideUntil.get("m")?.apis).toBeUndefined();
+    farm.now += 60_000;
+    expect(
+      farm
+        .on({ ...disowned, api: "chat" })
+        .worker("a")
+        .asideUntil.get("m")?.apis,
+    ).toEqual(["chat"]);
+  });
+
   it("does not let names that callers make up pile up", () => {
     const farm = new Farm("a");
     for (let at = 0; at < 1_500; at += 1) {
@@ -121,52 +139,60 @@ describe("a pair that was disowned", () => {
 
 describe("a load that failed", () => {
   const failed = { type: "load_failed", worker: "a", model: "m" } as const;
+  const engine = () => new Farm(workerConfig("a", { engine: "ollama" }));
+  const listed = (name: string) => ok([name], "ollama");
 
   it("leaves the model failed for a minute, whatever the catalogue says of cold", () => {
-    const farm = new Farm("a").polled("a", ok(["m"])).on(failed);
+    const farm = engine().polled("a", listed("m")).on(failed);
     expect(farm.state("a", "m")).toBe("failed");
     expect(farm.worker("a").retryAt.get("m")).toBe(farm.now + 60_000);
     const { now } = farm;
-    expect(farm.polled("a", ok(["m"])).state("a", "m")).toBe("failed");
+    expect(farm.polled("a", listed("m")).state("a", "m")).toBe("failed");
     farm.now = now + 60_000;
-    expect(farm.polled("a", ok(["m"])).state("a", "m")).toBe("cold");
+    expect(farm.polled("a", listed("m")).state("a", "m")).toBe("cold");
     expect(farm.worker("a").retryAt.size).toBe(0);
   });
 
   it.each(["warm", "loading"])("is over once a later catalogue says %s", (state) => {
-    const farm = new Farm("a")
-      .polled("a", ok(["m"]))
+    const farm = engine()
+      .polled("a", listed("m"))
       .on(failed)
-      .polled("a", ok([`m=${state}`]));
+      .polled("a", listed(`m=${state}`));
     expect(farm.state("a", "m")).toBe(state);
     expect(farm.worker("a").retryAt.size).toBe(0);
   });
 
   it("is over once the model answers", () => {
-    const farm = new Farm("a")
-      .polled("a", ok(["m"]))
-      .answered("a", "m")
-      .on(failed);
+    const farm = engine().polled("a", listed("m")).answered("a", "m").on(failed);
     expect(farm.state("a", "m")).toBe("failed");
     expect(farm.answered("a", "m").state("a", "m")).toBe("warm");
     expect(farm.worker("a").retryAt.size).toBe(0);
   });
 
   it("is not undone by a poll that was started before it", () => {
-    const farm = new Farm("a").polled("a", ok(["m"]));
+    const farm = engine().polled("a", listed("m"));
     const startedAt = farm.now;
     farm.on(failed);
     farm.now += 70_000;
-    farm.polled("a", ok(["m=warm"]), startedAt);
+    farm.polled("a", listed("m=warm"), startedAt);
     expect(farm.worker("a").retryAt.size).toBe(1);
   });
 
+  it("is the agent's own to count, where one stands there", () => {
+    const farm = new Farm("a")
+      .polled("a", ok(["m"]))
+      .answered("a", "m")
+      .on(failed);
+    expect(farm.state("a", "m")).toBe("cold");
+    expect(farm.worker("a").retryAt.size).toBe(0);
+  });
+
   it("has a next try also where the engine itself tells of it", () => {
-    const farm = new Farm("a").polled("a", ok(["m=failed"]));
+    const farm = engine().polled("a", listed("m=failed"));
     const due = farm.now + 60_000;
     expect(farm.worker("a").retryAt.get("m")).toBe(due);
     farm.now = due + 5_000;
-    farm.polled("a", ok(["m=failed"]));
+    farm.polled("a", listed("m=failed"));
     expect(farm.worker("a").retryAt.get("m")).toBe(due);
     expect(farm.state("a", "m")).toBe("failed");
   });
