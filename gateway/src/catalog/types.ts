@@ -24,22 +24,15 @@ export interface WorkerConfig {
   apiKey: string | null;
 }
 
-/**
- * Whether a model's weights are in memory, as a pair: `known` false means that the engine lists the model and
- * cannot say. `loaded` counts only when known.
- */
-export interface Residency {
-  known: boolean;
-  loaded: boolean;
-}
-
 /** One model on one worker, as its last good catalogue told it. */
 export interface CatalogModel {
   /** The worker's own spelling: what is sent upstream. */
   id: string;
   /** Other names under which the worker answers this model. */
   aliases: readonly string[];
-  /** `warm | loading | cold | failed | unknown`; `unknown` is residency not known. */
+  /**
+   * Residency is a pair (known?, loaded?): `unknown` is not known, the others are known, and `warm` alone is loaded.
+   */
   state: ModelState;
   kind: string;
   contextLength: number | null;
@@ -92,7 +85,7 @@ export type CatalogEvent =
   | { type: "resume"; worker: string };
 
 /** `/farm/workers` `state` without what the gateway's own in-flight adds. */
-export type WorkerHealth = "unknown" | "healthy" | "unhealthy" | "misconfigured";
+type WorkerHealth = "unknown" | "healthy" | "unhealthy" | "misconfigured";
 
 /** A pair that is not to be asked for a while. */
 export interface Aside {

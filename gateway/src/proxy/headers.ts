@@ -92,7 +92,7 @@ export function headerValue(raw: readonly string[], name: string): string | null
 }
 
 /** A name as a header can carry it: what is not plain ASCII is percent-encoded. */
-export function headerSafe(text: string): string {
+function headerSafe(text: string): string {
   return /^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text);
 }
 
