@@ -8,7 +8,7 @@ export interface ReloadOptions<T> {
   file: string;
   /** Reads and checks the file; rejects with every problem. */
   read: () => Promise<T>;
-  reload: (config: T) => { applied: boolean | readonly string[]; restartNeeded: readonly string[] };
+  reload: (config: T) => { applied: boolean; restartNeeded: readonly string[] };
   log: Log;
 }
 

@@ -9,8 +9,9 @@ export function globMatches(pattern: string, model: string): boolean {
   const wanted = pattern.toLowerCase();
   const key = nameKey(model);
   if (matches(wanted, key)) return true;
+  // `*:latest` means names without another tag, not all names.
   const hasTag = key.lastIndexOf(":") > key.lastIndexOf("/");
-  return !hasTag && matches(wanted, `${key}:latest`);
+  return !hasTag && wanted.endsWith(":latest") && matches(nameKey(wanted), key);
 }
 
 /** Whether one of the patterns means this model. */

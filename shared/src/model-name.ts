@@ -1,21 +1,28 @@
+const LATEST = ":latest";
+
 /**
  * The key under which spellings of one model meet: case and a trailing `:latest` make no difference.
  * `llama3.2`, `LLAMA3.2` and `llama3.2:latest` share a key; `qwen3:8b` and `qwen3:4b` do not.
  */
 export function nameKey(name: string): string {
-  const lower = name.toLowerCase();
-  return lower.endsWith(":latest") ? lower.slice(0, -":latest".length) : lower;
+  let key = name.toLowerCase();
+  while (key.endsWith(LATEST)) key = key.slice(0, -LATEST.length);
+  return key;
 }
 
 /** At most `limit` of `known` that look like `name`, nearest first: for "did you mean". */
 export function closeNames(name: string, known: Iterable<string>, limit = 3): string[] {
   const wanted = nameKey(name).slice(0, 200);
+  const limitOfDistance = Math.max(2, Math.floor(wanted.length / 3));
   const scored: { name: string; distance: number }[] = [];
   for (const candidate of known) {
-    const key = nameKey(candidate);
-    const inside = wanted.length >= 3 && (key.includes(wanted) || wanted.includes(key));
-    const distance = inside ? 0.5 : editDistance(wanted, key.slice(0, 200));
-    if (inside || distance <= Math.max(2, Math.floor(wanted.length / 3))) scored.push({ name: candidate, distance });
+    const key = nameKey(candidate).slice(0, 200);
+    const shorter = Math.min(wanted.length, key.length);
+    const inside = shorter >= 3 && (key.includes(wanted) || wanted.includes(key));
+    // Names of very different lengths are never near: no need to compare them, however many there are.
+    if (shorter === 0 || (!inside && Math.abs(wanted.length - key.length) > limitOfDistance)) continue;
+    const distance = inside ? 0.5 : editDistance(wanted, key);
+    if (distance <= limitOfDistance && distance < shorter) scored.push({ name: candidate, distance });
   }
   return scored
     .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))

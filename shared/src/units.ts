@@ -17,7 +17,7 @@ export function parseSize(text: string): number | null {
 
 /** Milliseconds as a person reads them: `850 ms`, `12.4 s`, `3 min 5 s`, `2 h 4 min`. */
 export function formatDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1).replace(/\.0$/, "")} s`;
   const seconds = Math.round(ms / 1_000);
   if (seconds < 3_600) return withRest(Math.floor(seconds / 60), "min", seconds % 60, "s");
@@ -30,7 +30,8 @@ export function formatSize(bytes: number): string {
   const units = ["B", "KB", "MB", "GB", "TB"];
   let value = bytes;
   let unit = 0;
-  while (value >= 1_024 && unit < units.length - 1) {
+  // What would be told as 1024 KB is 1 MB.
+  while (value >= (unit === 0 ? 1_024 : 1_023.95) && unit < units.length - 1) {
     value /= 1_024;
     unit += 1;
   }

@@ -117,6 +117,28 @@ describe("what a scan refuses", () => {
   });
 });
 
+describe("inside a long string", () => {
+  const places = Array.from({ length: 13 }, (_, i) => i);
+
+  it.each([
+    ["a control character", "\u0001", "refused"],
+    ["a backslash before a letter that is no escape", "\\x", "refused"],
+    ["a quote that ends it early", '"', "refused"],
+    ["an escaped quote", '\\"', "taken"],
+    ["two backslashes", "\\\\", "taken"],
+    ["a letter beyond ASCII", "é", "taken"],
+    ["a delete character", "\u007f", "taken"],
+  ])("%s is seen at every place", (_, piece, expected) => {
+    const verdicts = places.flatMap((place) =>
+      places.map((offset) => {
+        const text = `{"a":"${"x".repeat(place)}${piece}${"y".repeat(12 - place)}","model":"m"}`;
+        return scanBody(placedAt(text, offset)).ok ? "taken" : "refused";
+      }),
+    );
+    expect(new Set(verdicts)).toEqual(new Set([expected]));
+  });
+});
+
 describe("replacing the model", () => {
   it("changes the bytes of that value and no others", () => {
     const body = Buffer.from('{ "a" : 1.0e2, "model" : "old" , "b":"\\u00e9" }');

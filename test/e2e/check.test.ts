@@ -1,17 +1,18 @@
 import { afterAll, expect, test } from "vitest";
-import { runCli } from "./cli-process.ts";
-import { Folder } from "./folder.ts";
+import { Cleanup } from "../harness/farmgate-process.ts";
+import { run, written } from "./cli-process.ts";
 
-const folder = new Folder();
-afterAll(() => folder.remove());
+const cleanup = new Cleanup();
+afterAll(() => cleanup.run());
 
 test("a good file is ok", async () => {
-  const file = folder.write("good.yaml", "workers:\n  - { name: a, url: 'http://127.0.0.1:9' }\n");
-  expect(await runCli(["check", file])).toEqual({ code: 0, stdout: "ok\n", stderr: "" });
+  const file = await written(cleanup, "good.yaml", "workers:\n  - { name: a, url: 'http://127.0.0.1:9' }\n");
+  expect(await run(["check", file])).toEqual({ code: 0, stdout: "ok\n", stderr: "" });
 });
 
 test("every problem is told with its line and path, in the order of the file", async () => {
-  const file = folder.write(
+  const file = await written(
+    cleanup,
     "bad.yaml",
     [
       "lisen: { port: 8400 }",
@@ -24,7 +25,7 @@ test("every problem is told with its line and path, in the order of the file", a
       "",
     ].join("\n"),
   );
-  const { code, stdout } = await runCli(["check", file]);
+  const { code, stdout } = await run(["check", file]);
   expect(code).toBe(1);
   expect(stdout.trim().split("\n")).toEqual([
     `${file}:1: lisen: unknown key`,
@@ -35,25 +36,26 @@ test("every problem is told with its line and path, in the order of the file", a
 });
 
 test("a worker named twice", async () => {
-  const file = folder.write(
+  const file = await written(
+    cleanup,
     "twice.yaml",
     "workers:\n  - { name: a, url: 'http://x' }\n  - { name: a, url: 'http://y' }\n",
   );
-  const { code, stdout } = await runCli(["check", file]);
+  const { code, stdout } = await run(["check", file]);
   expect(code).toBe(1);
   expect(stdout).toMatch(/^.*twice\.yaml:3: workers\[1\]\.name: [^\n]*a[^\n]*\n$/);
 });
 
 test("broken YAML", async () => {
-  const file = folder.write("broken.yaml", "workers:\n  - { name: a\n");
-  const { code, stdout } = await runCli(["check", file]);
+  const file = await written(cleanup, "broken.yaml", "workers:\n  - { name: a\n");
+  const { code, stdout } = await run(["check", file]);
   expect(code).toBe(1);
   expect(stdout).toMatch(/broken\.yaml:\d+: not valid YAML/);
 });
 
 test("a gateway that is not to be reached ends status and explain with 1", async () => {
   for (const args of [["status"], ["explain", "m"]]) {
-    const { code, stderr } = await runCli([...args, "--gateway", "http://127.0.0.1:1"]);
+    const { code, stderr } = await run([...args, "--gateway", "http://127.0.0.1:1"]);
     expect(code).toBe(1);
     expect(stderr).toContain("no answer from a gateway at http://127.0.0.1:1");
   }

@@ -1,13 +1,12 @@
-import { renameSync } from "node:fs";
+import { rename, writeFile } from "node:fs/promises";
 import { afterAll, expect, test } from "vitest";
-import { CliProcess, endAll, eventually, freePorts } from "./cli-process.ts";
-import { Folder } from "./folder.ts";
+import { Cleanup } from "../harness/farmgate-process.ts";
+import { freePorts } from "../harness/free-ports.ts";
+import { until } from "../harness/until.ts";
+import { start, told, written } from "./cli-process.ts";
 
-const folder = new Folder();
-afterAll(async () => {
-  await endAll();
-  folder.remove();
-});
+const cleanup = new Cleanup();
+afterAll(() => cleanup.run());
 
 test("a gateway applies a changed file, refuses a bad one, and says what needs a restart", async () => {
   const [port = 0, nobody = 0, other = 0] = await freePorts(3);
@@ -17,20 +16,21 @@ test("a gateway applies a changed file, refuses a bad one, and says what needs a
     const answer = await fetch(`http://127.0.0.1:${port}/farm/workers`);
     return ((await answer.json()) as { workers: { name: string }[] }).workers.map((worker) => worker.name).join();
   };
-  const file = folder.write("gateway.yaml", text(["a"]));
-  const gateway = new CliProcess(["gateway", "--config", file]);
-  await eventually("the gateway to answer", () => workerNames().catch(() => null));
-
-  folder.write("gateway.yaml", text(["a", "b"]));
-  await eventually("the second worker", async () => ((await workerNames()) === "a,b" ? true : null));
-
+  const file = await written(cleanup, "gateway.yaml", text(["a"]));
   // As an editor saves: a new file takes the old one's place.
-  renameSync(folder.write("new.yaml", `${text(["a", "a"])}drain: soon\n`), file);
-  await gateway.told("the changed configuration is refused");
-  expect(gateway.stdout).toContain("gateway.yaml:3: drain: must be a duration");
+  const replace = async (content: string) => rename(await written(cleanup, "new.yaml", content), file);
+  const gateway = start(cleanup, ["gateway", "--config", file]);
+  await told(gateway, "listening");
+
+  await writeFile(file, text(["a", "b"]));
+  await until(async () => (await workerNames()) === "a,b", "the second worker");
+
+  await replace(`${text(["a", "a"])}drain: soon\n`);
+  await told(gateway, "the changed configuration is refused");
+  expect(gateway.stdout()).toContain("gateway.yaml:3: drain: must be a duration");
   expect(await workerNames()).toBe("a,b");
 
-  renameSync(folder.write("new.yaml", text(["c"], other)), file);
-  await gateway.told("a restart is needed for: listen");
+  await replace(text(["c"], other));
+  await told(gateway, "a restart is needed for: listen");
   expect(await workerNames()).toBe("c");
 });

@@ -1,19 +1,15 @@
 import { createServer } from "node:net";
+import { dirname } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { CliProcess, endAll, eventually, freePorts, runCli } from "./cli-process.ts";
-import { Folder } from "./folder.ts";
+import { Cleanup } from "../harness/farmgate-process.ts";
+import { freePorts } from "../harness/free-ports.ts";
+import { until } from "../harness/until.ts";
+import { answers, logLines, run, start, told, written } from "./cli-process.ts";
 
-const folders: Folder[] = [];
-afterEach(async () => {
-  await endAll();
-  for (const folder of folders.splice(0)) folder.remove();
-});
+const cleanup = new Cleanup();
+afterEach(() => cleanup.run());
 
-function write(text: string): string {
-  const folder = new Folder();
-  folders.push(folder);
-  return folder.write("farm.yaml", text);
-}
+const farm = (text: string) => written(cleanup, "farm.yaml", text);
 
 async function modelIds(port: number): Promise<string[]> {
   const answer = await fetch(`http://127.0.0.1:${port}/v1/models`);
@@ -22,7 +18,7 @@ async function modelIds(port: number): Promise<string[]> {
 
 test("a farm of engines alone starts, also while another worker cannot be reached", async () => {
   const [gateway = 0, engine = 0, nobody = 0] = await freePorts(3);
-  const file = write(`
+  const file = await farm(`
 gateway:
   listen: { port: ${gateway} }
   workers:
@@ -31,12 +27,12 @@ gateway:
 engines:
   - { name: here, listen: { port: ${engine} }, models: [{ name: m, loaded: true }] }
 `);
-  const up = new CliProcess(["up", "--config", file]);
-  await up.told("Farmgate is up");
+  const up = start(cleanup, ["up", "--config", file]);
+  await told(up, "Farmgate is up");
   expect(await modelIds(gateway)).toEqual(["m"]);
-  up.signal("SIGINT");
+  up.child.kill("SIGINT");
   // As npm does it: the same signal once more, at once.
-  up.signal("SIGINT");
+  up.child.kill("SIGINT");
   expect(await up.ended).toBe(0);
 });
 
@@ -45,17 +41,17 @@ test("a port that is taken is told with the key to change, before anything start
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   const { port } = other.address() as { port: number };
-  const file = write(`
+  const file = await farm(`
 gateway: { listen: { port: ${gateway} } }
 engines: [{ name: e, listen: { port: ${port} }, models: [m] }]
 `);
-  const { code, stdout, stderr } = await runCli(["up", "--config", file]);
+  const { code, stdout, stderr } = await run(["up", "--config", file]);
   expect(code).toBe(1);
   expect(stdout).toBe("");
   expect(stderr).toBe(
     `farmgate: engine e: port ${port} on 127.0.0.1 is in use by another program; change engines[0].listen.port in ${file}\n`,
   );
-  const override = await runCli(["gateway", "--config", file, "--port", String(port)]);
+  const override = await run(["gateway", "--config", file, "--port", String(port)]);
   expect(override.code).toBe(1);
   expect(override.stderr).toContain(`port ${port} on 127.0.0.1 is in use by another program; change --port`);
   await new Promise((resolve) => other.close(resolve));
@@ -63,67 +59,52 @@ engines: [{ name: e, listen: { port: ${port} }, models: [m] }]
 
 test("`up` takes ./farmgate.yaml and another port for the gateway", async () => {
   const [gateway = 0, engine = 0, other = 0] = await freePorts(3);
-  const folder = new Folder();
-  folders.push(folder);
-  folder.write(
+  const file = await written(
+    cleanup,
     "farmgate.yaml",
     `gateway: { listen: { port: ${gateway} } }\nengines: [{ listen: { port: ${engine} }, models: [{ name: m, loaded: true }] }]\n`,
   );
-  const up = new CliProcess(["up", "--port", String(other)], { cwd: folder.path });
-  await up.told(`Farmgate is up: http://127.0.0.1:${other}`);
+  const up = start(cleanup, ["up", "--port", String(other)], dirname(file));
+  await told(up, `Farmgate is up: http://127.0.0.1:${other}`);
   expect(await modelIds(other)).toEqual(["m"]);
 });
 
 test("a program that dies is told and started again", async () => {
   const [gateway = 0, engine = 0] = await freePorts(2);
-  const file = write(`
+  const file = await farm(`
 gateway: { listen: { port: ${gateway} }, health: { interval: 250ms } }
 engines: [{ name: e, listen: { port: ${engine} }, models: [{ name: m, loaded: true }] }]
 `);
-  const up = new CliProcess(["up", "--config", file]);
-  await up.told("Farmgate is up");
-  const first = up.log().find((line) => line.name === "engine e");
+  const up = start(cleanup, ["up", "--config", file]);
+  await told(up, "Farmgate is up");
+  const first = logLines(up).find((line) => line.name === "engine e");
   process.kill(first?.pid ?? Number.NaN, "SIGKILL");
-  await up.told("engine e ended (SIGKILL); it is started again in 500 ms");
-  await eventually("the engine to answer again", () =>
-    fetch(`http://127.0.0.1:${engine}/health`).then(
-      () => true,
-      () => null,
-    ),
-  );
-  expect(new Set(up.log().flatMap((line) => (line.name === "engine e" ? [line.pid] : []))).size).toBe(2);
+  await told(up, "engine e ended (SIGKILL); it is started again in 500 ms");
+  await until(() => answers(`http://127.0.0.1:${engine}/health`), "the engine answers again");
+  expect(new Set(logLines(up).flatMap((line) => (line.name === "engine e" ? [line.pid] : []))).size).toBe(2);
 });
 
 test("a second signal ends everything at once", async () => {
   const [gateway = 0, engine = 0] = await freePorts(2);
-  const file = write(`
+  const file = await farm(`
 gateway: { listen: { port: ${gateway} }, drain: 1m }
 engines: [{ name: e, listen: { port: ${engine} }, tokensPerSecond: 1, models: [{ name: m, loaded: true }] }]
 `);
-  const up = new CliProcess(["up", "--config", file]);
-  await up.told("Farmgate is up");
+  const up = start(cleanup, ["up", "--config", file]);
+  await told(up, "Farmgate is up");
   const answer = await fetch(`http://127.0.0.1:${gateway}/v1/chat/completions`, {
     method: "POST",
     body: JSON.stringify({ model: "m", stream: true, max_tokens: 500, messages: [{ role: "user", content: "Hi" }] }),
   });
   const cut = answer.text().catch(() => "cut");
-  up.signal("SIGTERM");
-  await up.told('"name":"gateway","msg":"SIGTERM: closing"');
-  let over = false;
-  void up.ended.then(() => {
-    over = true;
-  });
+  up.child.kill("SIGTERM");
+  await told(up, '"name":"gateway","msg":"SIGTERM: closing"');
   // The first second's signals count as one.
-  await eventually("the end", () => {
-    up.signal("SIGTERM");
-    return over ? true : null;
-  });
+  await until(() => {
+    up.child.kill("SIGTERM");
+    return up.child.exitCode !== null;
+  }, "the end");
   expect(await up.ended).toBe(1);
   expect(await cut).not.toContain("[DONE]");
-  await eventually("the gateway to be gone", () =>
-    fetch(`http://127.0.0.1:${gateway}/livez`).then(
-      () => null,
-      () => true,
-    ),
-  );
+  await until(async () => !(await answers(`http://127.0.0.1:${gateway}/livez`)), "the gateway is gone");
 });

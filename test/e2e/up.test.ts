@@ -1,27 +1,26 @@
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CliProcess, endAll, eventually, freePorts, runCli } from "./cli-process.ts";
+import { Cleanup, type FarmgateProcess } from "../harness/farmgate-process.ts";
+import { freePorts } from "../harness/free-ports.ts";
+import { until } from "../harness/until.ts";
+import { logLines, run, start, told, written } from "./cli-process.ts";
 import { farmFile } from "./farm-file.ts";
-import { Folder } from "./folder.ts";
 
-const folder = new Folder();
+const cleanup = new Cleanup();
 let url = "";
-let up: CliProcess;
+let up: FarmgateProcess;
 let client: OpenAI;
 
 beforeAll(async () => {
   const [gateway = 0, gpu = 0, mac = 0, gpuEngine = 0, macEngine = 0] = await freePorts(5);
-  const file = folder.write("farm.yaml", farmFile({ gateway, agents: [gpu, mac], engines: [gpuEngine, macEngine] }));
-  up = new CliProcess(["up", "--config", file]);
+  const text = farmFile({ gateway, agents: [gpu, mac], engines: [gpuEngine, macEngine] });
+  up = start(cleanup, ["up", "--config", await written(cleanup, "farm.yaml", text)]);
   url = `http://127.0.0.1:${gateway}`;
   client = new OpenAI({ baseURL: `${url}/v1`, apiKey: "none", maxRetries: 0 });
-  await up.told("Farmgate is up");
+  await told(up, "Farmgate is up");
 });
 
-afterAll(async () => {
-  await endAll();
-  folder.remove();
-});
+afterAll(() => cleanup.run());
 
 async function streamed(
   model: string,
@@ -44,11 +43,11 @@ async function streamed(
 
 describe("a farm that `farmgate up` started", () => {
   test("tells its address and commands to paste", () => {
-    expect(up.stdout).toContain(`Farmgate is up: ${url}`);
-    expect(up.stdout).toContain(`curl ${url}/v1/models`);
-    expect(up.stdout).toMatch(/"model":"(coder|small)"/);
-    expect(up.stdout).toContain(`farmgate status --gateway ${url}`);
-    expect(up.stdout).not.toContain("SIMULATED");
+    expect(up.stdout()).toContain(`Farmgate is up: ${url}`);
+    expect(up.stdout()).toContain(`curl ${url}/v1/models`);
+    expect(up.stdout()).toMatch(/"model":"(coder|small)"/);
+    expect(up.stdout()).toContain(`farmgate status --gateway ${url}`);
+    expect(up.stdout()).not.toContain("SIMULATED");
   });
 
   test("lists the union of its workers' models", async () => {
@@ -68,14 +67,14 @@ describe("a farm that `farmgate up` started", () => {
   });
 
   test("runs each program in a process of its own", () => {
-    const pids = new Set(up.log().map((line) => line.pid));
-    const names = new Set(up.log().map((line) => line.name));
+    const pids = new Set(logLines(up).map((line) => line.pid));
+    const names = new Set(logLines(up).map((line) => line.name));
     expect(names).toEqual(new Set(["gateway", "agent gpu", "agent mac", "engine gpu-engine", "engine mac-engine"]));
     expect(pids.size).toBe(5);
   });
 
   test("shows its state", async () => {
-    const { code, stdout } = await runCli(["status", "--gateway", url]);
+    const { code, stdout } = await run(["status", "--gateway", url]);
     expect(code).toBe(0);
     expect(stdout).toContain("2 workers, 3 models");
     expect(stdout).toMatch(/^gpu +healthy +fresh +agent /m);
@@ -84,7 +83,7 @@ describe("a farm that `farmgate up` started", () => {
   });
 
   test("shows its state as JSON", async () => {
-    const { stdout } = await runCli(["status", "--gateway", url, "--json"]);
+    const { stdout } = await run(["status", "--gateway", url, "--json"]);
     const state = JSON.parse(stdout) as { workers: { name: string }[]; models: unknown[]; requests: unknown[] };
     expect(state.workers.map((worker) => worker.name)).toEqual(["gpu", "mac"]);
     expect(state.models).toHaveLength(3);
@@ -92,35 +91,35 @@ describe("a farm that `farmgate up` started", () => {
   });
 
   test("shows its state again and again until the reader goes", async () => {
-    const watching = new CliProcess(["status", "--gateway", url, "--watch"]);
-    await eventually("two tables", () => (watching.stdout.split("WORKER").length > 2 ? true : null));
-    watching.signal("SIGINT");
+    const watching = start(cleanup, ["status", "--gateway", url, "--watch"]);
+    await until(() => watching.stdout().split("WORKER").length > 2, "two tables");
+    watching.child.kill("SIGINT");
     expect(await watching.ended).toBe("SIGINT");
   });
 
   test("explains where a request would go", async () => {
-    const { code, stdout } = await runCli(["explain", "small", "--gateway", url]);
+    const { code, stdout } = await run(["explain", "small", "--gateway", url]);
     expect(code).toBe(0);
     expect(stdout).toContain("small: a request that came now would go to mac.");
     expect(stdout).toMatch(/^1 +mac +leading +warm /m);
   });
 
   test("explains as JSON, and refuses nothing about an unknown model", async () => {
-    const { code, stdout } = await runCli(["explain", "no-such-model", "--gateway", url, "--json"]);
+    const { code, stdout } = await run(["explain", "no-such-model", "--gateway", url, "--json"]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ decision: { kind: "none", code: "model_not_found" } });
   });
 
   test("drains on SIGTERM: a running answer ends well, the gateway closes before the agents, those before the engines", async () => {
     const answer = streamed("small", 150);
-    await eventually("the request to be under way", async () => {
+    await until(async () => {
       const { requests } = (await (await fetch(`${url}/farm/requests`)).json()) as { requests: { phase: string }[] };
-      return requests.some((request) => request.phase === "answering") ? true : null;
-    });
-    up.signal("SIGTERM");
+      return requests.some((request) => request.phase === "answering");
+    }, "the request is being answered");
+    up.child.kill("SIGTERM");
     expect(await answer).toMatchObject({ finish: "length", model: "small" });
     expect(await up.ended).toBe(0);
-    const closing = up.log().filter((line) => line.msg === "SIGTERM: closing");
+    const closing = logLines(up).filter((line) => line.msg === "SIGTERM: closing");
     expect(closing.map((line) => line.name.split(" ")[0])).toEqual([
       "up",
       "gateway",

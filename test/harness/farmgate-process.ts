@@ -13,6 +13,8 @@ export interface FarmgateProcess {
   readonly child: ChildProcess;
   /** Both outputs so far. */
   output(): string;
+  stdout(): string;
+  stderr(): string;
   /** Resolves with the exit code (or the signal's name) when it has ended. */
   readonly ended: Promise<number | string>;
   /** Sends SIGTERM and waits for the end. */
@@ -26,15 +28,20 @@ export function runFarmgate(args: readonly string[], options: { cwd?: string; en
     env: { ...process.env, ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const pieces: string[] = [];
-  child.stdout.on("data", (data: Buffer) => pieces.push(data.toString()));
-  child.stderr.on("data", (data: Buffer) => pieces.push(data.toString()));
+  const pieces: { from: "stdout" | "stderr"; text: string }[] = [];
+  for (const from of ["stdout", "stderr"] as const) {
+    child[from].on("data", (data: Buffer) => pieces.push({ from, text: data.toString() }));
+  }
+  const joined = (wanted: readonly string[]) =>
+    pieces.flatMap(({ from, text }) => (wanted.includes(from) ? [text] : [])).join("");
   const ended = new Promise<number | string>((resolve) => {
     child.on("close", (code, signal) => resolve(code ?? signal ?? "unknown"));
   });
   const farmgate: FarmgateProcess = {
     child,
-    output: () => pieces.join(""),
+    output: () => joined(["stdout", "stderr"]),
+    stdout: () => joined(["stdout"]),
+    stderr: () => joined(["stderr"]),
     ended,
     async stop() {
       child.kill("SIGTERM");

@@ -13,14 +13,15 @@ describe("an endless stream of requests for one model and a single one for anoth
     const flags = { load: "300ms", slots: 2, tokensPerSecond: 100 };
     const farm = await startAgentFarm(cleanup, ["a", "b"], flags, { maxWait: `${MAX_WAIT_MS}ms`, maxBatch: 1_000 });
     await farm.load("a");
-    let streaming = true;
+    const stop = new AbortController();
     let servedA = 0;
     const stream = async () => {
-      while (streaming) if ((await askChat(farm.url, "a", { seed: servedA }).answer).status === 200) servedA += 1;
+      while (!stop.signal.aborted)
+        if ((await askChat(farm.url, "a", { seed: servedA }).answer).status === 200) servedA += 1;
     };
     const streams = [stream(), stream(), stream(), stream()];
     const single = await askChat(farm.url, "b").answer;
-    streaming = false;
+    stop.abort();
     await Promise.all(streams);
     const waitedMs = single.firstByteAt - single.sentAt;
     console.log(
@@ -29,6 +30,6 @@ describe("an endless stream of requests for one model and a single one for anoth
     expect(single.status).toBe(200);
     expect(servedA).toBeGreaterThan(10);
     expect(waitedMs).toBeGreaterThan(MAX_WAIT_MS * 0.9);
-    expect(waitedMs).toBeLessThan(MAX_WAIT_MS + 4_000);
+    expect(waitedMs).toBeLessThan(MAX_WAIT_MS + 10_000);
   });
 });

@@ -13,13 +13,18 @@ const ARRIVALS = ["chat", "code", "chat", "chat", "code", "code"];
 /** Sends the six in order, the next once the agent holds the one before; the order in which they were answered. */
 async function serveSix(loaded: string | null, policy: string) {
   const farm = await startAgentFarm(cleanup, ["chat", "code"], FLAGS, { policy });
-  if (loaded !== null) await farm.load(loaded);
-  const before = (await farm.health()).swaps;
   const order: number[] = [];
   const answers: Promise<unknown>[] = [];
+  if (loaded !== null) {
+    await farm.load(loaded);
+    // An answer under way lets all six arrive before the first choice is made.
+    answers.push(askChat(farm.url, loaded, { max_tokens: 60 }).answer);
+    await farm.holds(1);
+  }
+  const before = (await farm.health()).swaps;
   for (const [i, model] of ARRIVALS.entries()) {
-    answers.push(askChat(farm.url, model, { max_tokens: 30 }).answer.then(() => order.push(i + 1)));
-    await farm.holds(i + 1);
+    answers.push(askChat(farm.url, model, { max_tokens: 10 }).answer.then(() => order.push(i + 1)));
+    await farm.holds(answers.length);
   }
   await Promise.all(answers);
   const starts = (await farm.swap.starts()).slice(loaded === null ? 0 : 1);

@@ -4,11 +4,13 @@ import { crossCheck } from "./config-checks.ts";
 
 const NOT_YET = "is not offered by this version yet";
 
+const positiveDuration = duration.refine((ms) => ms > 0, "must be longer than 0");
+
 const swapSchema = z
   .strictObject({
     command: z.string().optional(),
-    timeout: duration.default(180_000),
-    poll: duration.default(1_000),
+    timeout: positiveDuration.default(180_000),
+    poll: positiveDuration.default(1_000),
     failureLimit: wholeNumber(1).default(3),
     failureReset: duration.default(300_000),
     status: z.boolean().default(false),
@@ -18,9 +20,13 @@ const swapSchema = z
 
 const queueSchema = z
   .strictObject({
+    /** `fifo` is plain arrival order, one answer after the other: what the greedy queue is measured against. */
+    policy: z.enum(["greedy", "fifo"], { error: "must be greedy or fifo" }).default("greedy"),
     maxBatch: wholeNumber(1).default(64),
     maxWait: duration.default(60_000),
     minResident: duration.default(0),
+    /** How long an idle warm model is kept for the rest of a burst before another one is loaded. */
+    gather: duration.default(100),
     maxDepth: wholeNumber(1).default(1_000),
   })
   .prefault({});
@@ -33,7 +39,7 @@ const modelSchema = z.strictObject({
   slots: wholeNumber(1).default(4),
   ready: z.enum(["health", "models", "generate"]).default("health"),
   health: z.string().startsWith("/", "must start with /").default("/health"),
-  timeout: duration.optional(),
+  timeout: positiveDuration.optional(),
   memory: size.default(0),
   command: z
     .string()
@@ -49,7 +55,6 @@ const modelSchema = z.strictObject({
     .default(false)
     .refine((value) => !value, NOT_YET),
 });
-export type ModelConfig = z.output<typeof modelSchema>;
 
 /** Contract section 3. In the output durations are milliseconds and sizes bytes. */
 export const agentConfigSchema = z

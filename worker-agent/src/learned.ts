@@ -7,7 +7,13 @@ const WEIGHT = 0.3;
 export interface LearnedFigures {
   loadMs: number | null;
   tokensPerSecond: number | null;
+  /** Which engine serves it. */
+  engine: string | null;
+  /** Tokens that one request gets. */
+  contextLength: number | null;
 }
+
+const NOTHING: LearnedFigures = { loadMs: null, tokensPerSecond: null, engine: null, contextLength: null };
 
 /** Load times and token speeds as exponentially weighted means (EWMA), one of each per model. */
 export class Learned {
@@ -16,17 +22,21 @@ export class Learned {
   lastSwapMs: number | null = null;
 
   constructor(models: readonly ServedModel[]) {
-    this.#figures = new Map(models.map((model) => [model.name, { loadMs: null, tokensPerSecond: null }]));
+    this.#figures = new Map(models.map((model) => [model.name, { ...NOTHING }]));
   }
 
   of(model: string): LearnedFigures {
-    return this.#figures.get(model) ?? { loadMs: null, tokensPerSecond: null };
+    return this.#figures.get(model) ?? { ...NOTHING };
   }
 
   loaded(model: string, ms: number): void {
     const figures = this.of(model);
     figures.loadMs = mean(figures.loadMs, ms);
     this.lastSwapMs = ms;
+  }
+
+  told(model: string, facts: Pick<LearnedFigures, "engine" | "contextLength">): void {
+    Object.assign(this.of(model), facts);
   }
 
   spoke(model: string, tokensPerSecond: number): void {

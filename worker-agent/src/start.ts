@@ -5,6 +5,7 @@ import type { AgentConfig } from "./config.ts";
 import { Executor, type RunSwap } from "./executor.ts";
 import { Learned } from "./learned.ts";
 import { AgentMetrics } from "./metrics.ts";
+import { POLICIES } from "./queue/policies.ts";
 import { Scheduler } from "./queue/scheduler.ts";
 import type { SchedulerRules } from "./queue/types.ts";
 import { EngineLinks } from "./serve/engine-links.ts";
@@ -43,7 +44,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const links = new EngineLinks();
   const learned = new Learned(models.models);
   const runner = new SwapRunner(await swapOptions(options), asker);
-  const scheduler = new Scheduler(rulesOf(config));
+  const scheduler = new Scheduler(rulesOf(config), POLICIES[config.queue.policy]);
   const metrics = new AgentMetrics();
   const executor = new Executor(scheduler, swapper(runner, { models, learned, metrics, clock, log }), clock);
   const runUnload = config.swap.unload
@@ -66,7 +67,11 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     await Promise.all([links.close(), asker.close()]);
   };
   try {
-    await discover(runner, executor, models, options);
+    const found = await discover(runner, models, options);
+    if (found !== null) {
+      executor.tell({ type: "found", model: found.name });
+      learned.told(found.name, await runner.facts(found, new AbortController().signal));
+    }
     const { url, port } = await listen(server, config);
     log.info({ url, models: models.models.map((model) => model.name) }, `listening on ${url}`);
     return { url, port, close: once(() => drainAndStop(server, executor, release, options)) };
@@ -93,6 +98,7 @@ function rulesOf({ queue, swap, models }: AgentConfig): SchedulerRules {
     maxBatch: queue.maxBatch,
     maxWait: queue.maxWait,
     minResident: queue.minResident,
+    gather: queue.gather,
     maxDepth: queue.maxDepth,
     failureLimit: swap.failureLimit,
     failureReset: swap.failureReset,
@@ -120,6 +126,7 @@ function swapper(runner: SwapRunner, { models, learned, metrics, clock, log }: S
     metrics.swapped(previous, name, result.ok ? "ok" : "failed", ms);
     if (result.ok) {
       learned.loaded(name, ms);
+      void runner.facts(model, signal).then((facts) => learned.told(name, facts));
       log.info(line, `${name} is loaded after ${formatDuration(ms)}`);
       return { ok: true };
     }
@@ -128,9 +135,12 @@ function swapper(runner: SwapRunner, { models, learned, metrics, clock, log }: S
   };
 }
 
-/** Tells the scheduler what is loaded already. One model at a time: of several that answer the first one counts. */
-async function discover(runner: SwapRunner, executor: Executor, models: ModelBook, options: AgentOptions) {
-  const { config, log } = options;
+/** What is loaded already. One model at a time: of several that answer the first one counts. */
+async function discover(
+  runner: SwapRunner,
+  models: ModelBook,
+  { config, log }: AgentOptions,
+): Promise<ServedModel | null> {
   const { signal } = new AbortController();
   let found: ServedModel[] = [];
   try {
@@ -139,11 +149,11 @@ async function discover(runner: SwapRunner, executor: Executor, models: ModelBoo
     log.warn({ error: String(error) }, "it is not known what is loaded; nothing is taken to be");
   }
   const [first, ...others] = found;
-  if (first === undefined) return;
-  executor.tell({ type: "found", model: first.name });
+  if (first === undefined) return null;
   const names = others.map((model) => model.name);
   if (names.length === 0) log.info({ model: first.name }, `${first.name} was found loaded`);
   else log.warn({ model: first.name, others: names }, `more than one model answers; ${first.name} is taken as loaded`);
+  return first;
 }
 
 async function listen(server: AgentServer, { listen: { host, port } }: AgentConfig) {

@@ -1,4 +1,4 @@
-import { type AgentCatalog, type Api, CATALOG_PROTOCOL } from "@farmgate/shared";
+import { type AgentCatalog, type Api, CATALOG_PROTOCOL, kindOfName } from "@farmgate/shared";
 import type { Learned } from "./learned.ts";
 import type { SchedulerView } from "./queue/types.ts";
 import type { ServedModel } from "./served-model.ts";
@@ -26,20 +26,20 @@ export function catalogOf(
     draining: view.draining,
     models: models.map((model) => {
       const state = states.get(model.name);
-      const { loadMs, tokensPerSecond } = learned.of(model.name);
+      const { loadMs, tokensPerSecond, engine, contextLength } = learned.of(model.name);
       return {
         id: model.name,
         aliases: [...model.aliases],
-        kind: "chat",
+        kind: kindOfName(model.engineName),
         state: state?.state ?? "unknown",
         slots: { total: model.slots, busy: state?.running ?? 0 },
         queued: state?.queued ?? 0,
         oldest_wait_ms: rounded(state?.oldestWaitMs ?? null),
         load_ms: rounded(loadMs),
         tokens_per_second: tokensPerSecond,
-        context_length: null,
+        context_length: contextLength,
         memory_bytes: model.memoryBytes,
-        engine: null,
+        engine,
         apis: APIS,
         quantization: null,
         digest: null,

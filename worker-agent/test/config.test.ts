@@ -123,6 +123,15 @@ models: [{ name: Status, url: "http://h:1" }, { name: unload, url: "http://h:2" 
     expect(problems(text)).toEqual([`2 models[0].${key.split(":")[0]}: is not offered by this version yet`]);
   });
 
+  it("refuses waits of no length", () => {
+    const text = `swap: { command: x, timeout: 0, poll: 0s }\nmodels: [{ name: a, url: "http://h:1", timeout: 0 }]`;
+    expect(problems(text)).toEqual([
+      "1 swap.timeout: must be longer than 0",
+      "1 swap.poll: must be longer than 0",
+      "2 models[0].timeout: must be longer than 0",
+    ]);
+  });
+
   it("refuses unknown keys, at every level", () => {
     expect(problems("swop: 1\nqueue: { maxbatch: 1 }")).toEqual([
       "1 swop: unknown key",

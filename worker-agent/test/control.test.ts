@@ -33,15 +33,19 @@ describe("what an agent tells", () => {
   });
 
   it("has the figures that were learned, and null before", async () => {
-    const rig = await startRig({ engine: { load: "50ms", tokensPerSecond: 100 } });
+    const rig = await startRig({
+      engine: { load: "50ms", tokensPerSecond: 100, models: [{ name: "a", contextLength: 4_096 }, "b"] },
+    });
     const modelA = async () => {
       const { models } = catalogSchema.parse((await ask(`${rig.agent.url}/catalog`)).body);
       return models.at(0);
     };
-    expect(await modelA()).toMatchObject({ load_ms: null, tokens_per_second: null, memory_bytes: null });
+    const unknown = { load_ms: null, tokens_per_second: null, memory_bytes: null, context_length: null, engine: null };
+    expect(await modelA()).toMatchObject(unknown);
     await (await rig.chat("a", "Hi", { body: { max_tokens: 20, stream: true } })).text();
     await until(async () => (await modelA())?.tokens_per_second !== null);
     const learned = await modelA();
+    expect(learned).toMatchObject({ context_length: 4_096, engine: "llama-server" });
     expect(learned?.load_ms).toBeGreaterThanOrEqual(50);
     expect(learned?.tokens_per_second).toBeGreaterThan(50);
     expect(learned?.tokens_per_second).toBeLessThan(200);

@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { until } from "./support/conditions.ts";
 import { startRig, texts } from "./support/agent-rig.ts";
@@ -25,6 +27,13 @@ describe("an agent that swaps", () => {
     expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 20 }, () => 200));
     expect(await rig.calls()).toEqual(["a"]);
     expect(rig.engine.stats.loads).toBe(1);
+  });
+
+  it("tells the script what was loaded before, and nothing at first", async () => {
+    const rig = await startRig();
+    for (const model of ["b", "a"]) expect((await rig.chat(model)).status).toBe(200);
+    const log = await readFile(join(rig.directory, "calls.log"), "utf8");
+    expect(log).toBe("b previous=\nend\na previous=b\nend\n");
   });
 
   it("never has two models loaded, and answers every request by its own model", async () => {

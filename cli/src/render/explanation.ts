@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { CommandError } from "../exit-code.ts";
 import { table } from "./table.ts";
+import { wrap } from "./wrap.ts";
 
 const schema = z.object({
   model: z.string(),
@@ -23,31 +24,23 @@ export function readExplanation(answer: unknown): Explanation {
   throw new CommandError("the gateway's explanation cannot be read: is it of another version?");
 }
 
-/** The ranked workers for a model, for a terminal of `width` columns. */
+/** The ranked workers for a model, each with its reason, for a terminal of `width` columns. */
 export function renderExplanation({ model, decision, ranked, out }: Explanation, width: number): string {
-  const lines = [headline(model, decision)];
-  if (ranked.length > 0) {
-    const rows = ranked.map((entry, i) => [
-      String(i + 1),
-      entry.worker,
-      entry.set,
-      entry.warmth,
-      String(entry.inflight),
-      entry.reason,
-    ]);
-    lines.push("", ...table(["#", "WORKER", "SET", "WARMTH", "BUSY", "REASON"], rows, width));
-  }
-  if (out.length > 0) {
-    lines.push("", "Not asked:");
-    lines.push(
-      ...table(
-        ["WORKER", "REASON"],
-        out.map(({ worker, reason }) => [worker, reason]),
-        width,
-      ),
-    );
-  }
+  const lines = wrap(headline(model, decision), width);
+  const [headings = "", ...places] = table(
+    ["#", "WORKER", "SET", "WARMTH", "BUSY"],
+    ranked.map(({ worker, set, warmth, inflight }, i) => [String(i + 1), worker, set, warmth, String(inflight)]),
+    width,
+  );
+  if (ranked.length > 0) lines.push("", headings);
+  for (const [i, place] of places.entries()) lines.push(place, ...indented(ranked[i]?.reason ?? "", width));
+  if (out.length > 0) lines.push("", "Out:");
+  for (const { worker, reason } of out) lines.push(...wrap(`${worker}: ${reason}`, width));
   return `${lines.join("\n")}\n`;
+}
+
+function indented(text: string, width: number): string[] {
+  return wrap(text, width - 3).map((line) => `   ${line}`);
 }
 
 function headline(model: string, decision: Explanation["decision"]): string {

@@ -2,6 +2,8 @@ import { z } from "zod";
 import { getJson } from "../get-json.ts";
 
 const PATIENCE_MS = 5_000;
+/** Names of models that do not chat; many engines list all of theirs as one kind. */
+const NO_CHAT = /embed|rerank|whisper|tts|bge-|e5-/i;
 
 const listSchema = z.object({
   data: z.array(
@@ -24,7 +26,9 @@ export async function exampleModel(gatewayUrl: string, key: string | null): Prom
 export function pick(list: unknown): string | null {
   const parsed = listSchema.safeParse(list);
   if (!parsed.success) return null;
-  const chat = parsed.data.data.filter((model) => (model.farmgate?.kind ?? "chat") === "chat");
+  const chat = parsed.data.data.filter(
+    (model) => (model.farmgate?.kind ?? "chat") === "chat" && !NO_CHAT.test(model.id),
+  );
   const warm = chat.find((model) => (model.farmgate?.warm.length ?? 0) > 0);
   return (warm ?? chat[0])?.id ?? null;
 }

@@ -8,5 +8,6 @@ test("a warm chat model is asked first, then any chat model, never an embedding 
   expect(pick({ data: [embed, entry("big", "chat", []), entry("small", "chat", ["mac"])] })).toBe("small");
   expect(pick({ data: [embed, entry("big", "chat", [])] })).toBe("big");
   expect(pick({ data: [embed] })).toBeNull();
+  expect(pick({ data: [entry("nomic-embed-text", "chat", ["cpu"]), entry("small", "chat", [])] })).toBe("small");
   expect(pick({ error: "no" })).toBeNull();
 });

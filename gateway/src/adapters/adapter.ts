@@ -1,4 +1,3 @@
-import type { Api } from "@farmgate/shared";
 import type { CatalogReport, EngineName } from "../catalog/types.ts";
 import type { AnswerMeaning, WorkerAnswer } from "./meaning.ts";
 
@@ -13,10 +12,6 @@ export interface Adapter {
   extraPath: string | null;
   /** A cheap GET that tells whether anybody is there when the catalogue does not answer. */
   livenessPath: "/health" | "/";
-  /** What it can serve at all. */
-  apis: ReadonlySet<Api>;
-  /** Whether it answers an error for a name that it does not have, as long as no catalogue of it says better. */
-  refusesUnknown: boolean;
   /** It keeps one model loaded, swaps on request and cannot tell which (contract: "No wrong model ever answers"). */
   swapsUnseen: boolean;
   /**
@@ -27,6 +22,3 @@ export interface Adapter {
   /** What an answer other than 2xx means. */
   meaning(answer: WorkerAnswer): AnswerMeaning;
 }
-
-/** Everything that callers can ask of Farmgate. */
-export const EVERY_API: ReadonlySet<Api> = new Set<Api>(["chat", "completions", "embeddings", "rerank", "responses"]);

@@ -1,7 +1,7 @@
 import { type Api, receivedCatalogSchema } from "@farmgate/shared";
 import { z } from "zod";
 import type { CatalogModel } from "../catalog/types.ts";
-import { type Adapter, EVERY_API } from "./adapter.ts";
+import type { Adapter } from "./adapter.ts";
 import { LLAMA_SERVER_RULES } from "./llama-server.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
 import { OLLAMA_RULES } from "./ollama.ts";
@@ -10,6 +10,8 @@ import { catalogModel, modelName, readAliases, readList } from "./read-model.ts"
 /** Read model by model, so that one bad name does not hide the others. */
 const catalogue = receivedCatalogSchema.extend({ models: z.unknown().optional() });
 const element = receivedCatalogSchema.shape.models.element.extend({ id: modelName, aliases: z.unknown().optional() });
+
+const APIS: ReadonlySet<string> = new Set<Api>(["chat", "completions", "embeddings", "rerank", "responses"]);
 
 /**
  * By the error's code (shared's catalogue); an answer without one comes from the engine behind the agent, passed
@@ -39,8 +41,6 @@ export const agent: Adapter = {
   olderCatalogPath: null,
   extraPath: null,
   livenessPath: "/health",
-  apis: EVERY_API,
-  refusesUnknown: true,
   swapsUnseen: false,
   parse(main) {
     const parsed = catalogue.safeParse(main);
@@ -62,6 +62,6 @@ function toModel(model: z.output<typeof element>): CatalogModel {
     oldestWaitMs: model.oldest_wait_ms ?? null,
     loadMs: model.load_ms ?? null,
     tokensPerSecond: model.tokens_per_second ?? null,
-    apis: model.apis?.filter((api): api is Api => EVERY_API.has(api as Api)) ?? null,
+    apis: model.apis?.filter((api): api is Api => APIS.has(api)) ?? null,
   });
 }

@@ -1,7 +1,7 @@
 import type { ModelState } from "@farmgate/shared";
 import { z } from "zod";
 import type { CatalogModel, CatalogReport } from "../catalog/types.ts";
-import { type Adapter, EVERY_API } from "./adapter.ts";
+import type { Adapter } from "./adapter.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
 import { catalogModel, figure, maybeText, modelName, readAliases, readList } from "./read-model.ts";
 
@@ -52,8 +52,6 @@ export const llamaServer: Adapter = {
   // Without a query it neither loads nor wakes a model, in either mode.
   extraPath: "/props",
   livenessPath: "/health",
-  apis: EVERY_API,
-  refusesUnknown: false,
   swapsUnseen: false,
   parse(main, extra) {
     const parsed = list.safeParse(main);

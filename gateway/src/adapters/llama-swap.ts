@@ -1,7 +1,7 @@
 import { type ModelState, nameKey } from "@farmgate/shared";
 import { z } from "zod";
 import type { CatalogModel } from "../catalog/types.ts";
-import { type Adapter, EVERY_API } from "./adapter.ts";
+import type { Adapter } from "./adapter.ts";
 import { LLAMA_SERVER_RULES } from "./llama-server.ts";
 import { meaningOf } from "./meaning.ts";
 import { catalogModel, figure, maybeText, modelName, readAliases, readList } from "./read-model.ts";
@@ -27,8 +27,6 @@ export const llamaSwap: Adapter = {
   olderCatalogPath: null,
   extraPath: "/running",
   livenessPath: "/health",
-  apis: EVERY_API,
-  refusesUnknown: true,
   swapsUnseen: false,
   parse(main, extra) {
     const parsed = list.safeParse(main);

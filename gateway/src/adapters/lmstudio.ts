@@ -28,6 +28,8 @@ const olderModel = z.object({
   loaded_context_length: figure,
 });
 
+const APIS: readonly Api[] = ["chat", "completions", "embeddings", "responses"];
+
 const RULES: readonly MeaningRule[] = [{ text: /failed to load model/i, meaning: "load_failed" }];
 
 /** LM Studio 0.4 (`/api/v1/models`) and 0.3 (`/api/v0/models`). With one model loaded it may serve any name by it. */
@@ -37,8 +39,6 @@ export const lmstudio: Adapter = {
   olderCatalogPath: "/api/v0/models",
   extraPath: null,
   livenessPath: "/",
-  apis: new Set<Api>(["chat", "completions", "embeddings", "responses"]),
-  refusesUnknown: false,
   swapsUnseen: false,
   parse(main) {
     const parsed = list.safeParse(main);
@@ -66,6 +66,7 @@ function fromCurrent(told: z.output<typeof model>): CatalogModel {
     ),
     contextLength: instances[0]?.config?.context_length ?? told.max_context_length ?? null,
     slots: parallel > 0 ? parallel : null,
+    apis: APIS,
   });
   return withType(read, told.capabilities?.vision === true ? "vlm" : told.type);
 }
@@ -73,6 +74,7 @@ function fromCurrent(told: z.output<typeof model>): CatalogModel {
 function fromOlder(told: z.output<typeof olderModel>): CatalogModel {
   const read = catalogModel(told.id, olderState(told.state), {
     contextLength: told.loaded_context_length ?? told.max_context_length ?? null,
+    apis: APIS,
   });
   return withType(read, told.type);
 }

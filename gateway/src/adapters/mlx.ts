@@ -3,6 +3,8 @@ import type { Adapter } from "./adapter.ts";
 import { meaningOf } from "./meaning.ts";
 import { openai } from "./openai.ts";
 
+const APIS: readonly Api[] = ["chat", "completions"];
+
 /**
  * `mlx_lm.server`: lists what the disk has, loads whatever a request names, keeps one model and never tells which.
  * Its 404 stands for an unknown model as well as for a failed load; both set the pair aside.
@@ -13,12 +15,11 @@ export const mlx: Adapter = {
   olderCatalogPath: null,
   extraPath: null,
   livenessPath: "/health",
-  apis: new Set<Api>(["chat", "completions"]),
-  refusesUnknown: false,
   swapsUnseen: true,
   parse(main, extra) {
     const report = openai.parse(main, extra);
-    return report === null ? null : { ...report, refusesUnknown: false };
+    if (report === null) return null;
+    return { ...report, models: report.models.map((model) => ({ ...model, apis: APIS })), refusesUnknown: false };
   },
   meaning: (answer) => meaningOf(answer, []),
 };

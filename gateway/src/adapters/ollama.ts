@@ -14,6 +14,9 @@ const tag = z.object({
 });
 const running = z.object({ name: modelName, context_length: figure });
 
+/** A model without a list of capabilities may be of any kind. */
+const APIS: readonly Api[] = ["chat", "completions", "embeddings", "responses"];
+
 /** Load failures come as 500 with the runner's words. */
 export const OLLAMA_RULES: readonly MeaningRule[] = [
   { status: 500, text: /requires more system memory/, meaning: "load_failed" },
@@ -29,8 +32,6 @@ export const ollama: Adapter = {
   olderCatalogPath: null,
   extraPath: "/api/ps",
   livenessPath: "/",
-  apis: new Set<Api>(["chat", "completions", "embeddings", "responses"]),
-  refusesUnknown: true,
   swapsUnseen: false,
   parse(main, extra) {
     const parsed = list.safeParse(main);
@@ -59,7 +60,7 @@ function readRunning(extra: unknown): ReadonlyMap<string, number | null> | null 
 function toModel(model: z.output<typeof tag>, loaded: ReadonlyMap<string, number | null> | null): CatalogModel {
   const key = nameKey(model.name);
   const contextLength = loaded?.get(key) ?? model.details?.context_length ?? null;
-  const read = catalogModel(model.name, stateOf(model, key, loaded), { contextLength });
+  const read = catalogModel(model.name, stateOf(model, key, loaded), { contextLength, apis: APIS });
   const capabilities = model.capabilities ?? [];
   if (capabilities.includes("embedding") && !capabilities.includes("completion")) {
     return { ...read, kind: "embeddings", apis: ["embeddings"] };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Adapter, EVERY_API } from "./adapter.ts";
+import type { Adapter } from "./adapter.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
 import { catalogModel, figure, maybeText, modelName, readList } from "./read-model.ts";
 
@@ -24,8 +24,6 @@ export const openai: Adapter = {
   olderCatalogPath: null,
   extraPath: null,
   livenessPath: "/",
-  apis: EVERY_API,
-  refusesUnknown: true,
   swapsUnseen: false,
   parse(main) {
     const parsed = list.safeParse(main);

@@ -1,4 +1,3 @@
-import type { Api } from "@farmgate/shared";
 import { z } from "zod";
 import type { CatalogModel } from "../catalog/types.ts";
 import type { Adapter } from "./adapter.ts";
@@ -23,8 +22,6 @@ export const tei: Adapter = {
   olderCatalogPath: null,
   extraPath: null,
   livenessPath: "/health",
-  apis: new Set<Api>(["embeddings"]),
-  refusesUnknown: false,
   swapsUnseen: false,
   parse(main) {
     const parsed = info.safeParse(main);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Adapter, EVERY_API } from "./adapter.ts";
+import type { Adapter } from "./adapter.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
 import { catalogModel, figure, modelName, readList } from "./read-model.ts";
 
@@ -15,8 +15,6 @@ export const vllm: Adapter = {
   olderCatalogPath: null,
   extraPath: null,
   livenessPath: "/health",
-  apis: EVERY_API,
-  refusesUnknown: true,
   swapsUnseen: false,
   parse(main) {
     const parsed = list.safeParse(main);

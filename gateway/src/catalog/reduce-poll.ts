@@ -69,8 +69,9 @@ export function reducePoll(worker: TrackedWorker, poll: Poll, now: number, unhea
 
 /** A connection was refused: nothing listens there, so that whatever it held loaded is gone too. */
 export function refusal(worker: TrackedWorker, at: number): TrackedWorker {
-  const gone = { ...worker, refused: true, refusedAt: at };
-  return worker.lastAnswered === null ? gone : showModels({ ...gone, lastAnswered: null });
+  const gone = { ...worker, refused: true, refusedAt: at, answered: later(worker.answered, at), lastAnswered: null };
+  const same = gone.answered === worker.answered && worker.lastAnswered === null;
+  return same ? gone : showModels(gone);
 }
 
 function alive(worker: TrackedWorker, startedAt: number): TrackedWorker {
@@ -167,7 +168,7 @@ function retries(
   const states = new Map(models.flatMap((m) => [m.id, ...m.aliases].map((name) => [nameKey(name), m.state] as const)));
   const kept = filtered(retryAt, (due, key) => {
     const state = states.get(key);
-    if (due - RETRY_MS >= startedAt || state === "failed") return true;
+    if (due - RETRY_MS > startedAt || state === "failed") return true;
     return state !== "warm" && state !== "loading" && due > now;
   });
   let next: Map<string, number> | null = null;

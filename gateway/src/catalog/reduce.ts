@@ -1,10 +1,11 @@
+import { changedKeys, type Listings, listingsOf, updateListings } from "./listings.ts";
 import { reduceConfigured } from "./reduce-configured.ts";
 import { answered, disowned, loadFailed } from "./reduce-pair.ts";
 import { reducePoll, refusal } from "./reduce-poll.ts";
 import { showModels } from "./show-models.ts";
 import type { TrackedCatalog, TrackedWorker } from "./tracked.ts";
 import type { CatalogEvent, WorkerConfig, WorkerEntry } from "./types.ts";
-import { changedKeys, updateUnion } from "./union.ts";
+import { updateUnion } from "./union.ts";
 
 export interface ReduceSettings {
   /** Missed polls in a row after which a worker is out (`health.unhealthyAfter`). */
@@ -16,7 +17,7 @@ const MAX_EVER_LISTED = 100_000;
 
 /** A farm without workers. */
 export function emptyCatalog(): TrackedCatalog {
-  return { workers: [], union: new Map(), everListed: new Set(), allKnown: true, version: 0 };
+  return { workers: [], listings: new Map(), union: new Map(), everListed: new Set(), allKnown: true, version: 0 };
 }
 
 /**
@@ -37,7 +38,9 @@ export function reduce(
   if (after === before) return catalog;
   const workers = catalog.workers.with(at, after);
   if (looksSame(before, after)) return { ...catalog, workers };
-  return rebuilt(catalog, workers, changedKeys(before, after), after.byKey === before.byKey ? [] : [after]);
+  const keys = changedKeys(before, after);
+  const listings = keys.size === 0 ? catalog.listings : updateListings(catalog.listings, keys, after, at);
+  return rebuilt(catalog, workers, listings, keys, after.byKey === before.byKey ? [] : [after]);
 }
 
 function reduceWorker(
@@ -54,7 +57,7 @@ function reduceWorker(
     case "answered":
       return answered(worker, event.model, event.at);
     case "disowned":
-      return disowned(worker, event.model, event.reason, now);
+      return disowned(worker, event, now);
     case "load_failed":
       return loadFailed(worker, event.model, now);
     case "drain":
@@ -69,20 +72,21 @@ function withConfigs(catalog: TrackedCatalog, configs: readonly WorkerConfig[]):
   const same = workers.length === catalog.workers.length && workers.every((one, at) => one === catalog.workers[at]);
   if (same) return catalog;
   // The order of workers decides spellings and lists too, so that every key is looked at.
-  const keys = new Set(catalog.union.keys());
-  for (const worker of workers) for (const key of changedKeys(null, worker)) keys.add(key);
-  return rebuilt(catalog, workers, keys, workers);
+  const listings = listingsOf(workers);
+  return rebuilt(catalog, workers, listings, new Set([...catalog.union.keys(), ...listings.keys()]), workers);
 }
 
 function rebuilt(
   catalog: TrackedCatalog,
   workers: readonly TrackedWorker[],
+  listings: Listings,
   keys: ReadonlySet<string>,
   relisted: readonly TrackedWorker[],
 ): TrackedCatalog {
   return {
     workers,
-    union: keys.size === 0 ? catalog.union : updateUnion(catalog.union, workers, keys),
+    listings,
+    union: keys.size === 0 ? catalog.union : updateUnion(catalog.union, listings, keys),
     everListed: withListed(catalog.everListed, relisted),
     allKnown: workers.every(isKnown),
     version: catalog.version + 1,

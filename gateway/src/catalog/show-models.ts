@@ -1,6 +1,5 @@
-import { type ModelState, nameKey } from "@farmgate/shared";
+import { anyGlobMatches, type ModelState, nameKey } from "@farmgate/shared";
 import { adapterFor } from "../adapters/adapter-for.ts";
-import { isAllowed } from "./glob.ts";
 import { NO_ENTRIES, type TrackedWorker } from "./tracked.ts";
 import type { CatalogModel, CatalogReport, WorkerConfig } from "./types.ts";
 
@@ -24,17 +23,27 @@ export function showModels(worker: TrackedWorker): TrackedWorker {
   return { ...worker, draining, report, byKey: modelsByKey(report.models, worker.config) };
 }
 
-/** What the owner lets through, by `nameKey`: a model's own name comes before another's alias, then the first. */
+/**
+ * What the owner lets through, by `nameKey`. A model's own name comes before another's alias; of two models with one
+ * key the first counts, and the other is not there at all.
+ */
 export function modelsByKey(models: readonly CatalogModel[], config: WorkerConfig): ReadonlyMap<string, CatalogModel> {
-  const allowed = models.filter((model) => isAllowed(config.models, [model.id, ...model.aliases]));
+  const allowed = models.filter((model) => isAllowed(model, config));
   const byKey = new Map<string, CatalogModel>();
   const add = (name: string, model: CatalogModel) => {
     const key = nameKey(name);
     if (!byKey.has(key)) byKey.set(key, model);
   };
   for (const model of allowed) add(model.id, model);
-  for (const model of allowed) for (const alias of model.aliases) add(alias, model);
+  const own = [...byKey.values()];
+  for (const model of own) for (const alias of model.aliases) add(alias, model);
   return byKey;
+}
+
+/** One of its names is allowed and none is denied: a denied model is not to be had by another name. */
+function isAllowed({ id, aliases }: CatalogModel, { models: { allow, deny } }: WorkerConfig): boolean {
+  const names = [id, ...aliases];
+  return names.some((name) => anyGlobMatches(allow, name)) && !names.some((name) => anyGlobMatches(deny, name));
 }
 
 /**

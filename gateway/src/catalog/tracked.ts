@@ -1,3 +1,4 @@
+import type { Listings } from "./listings.ts";
 import type { Catalog, CatalogReport, WorkerConfig, WorkerEntry } from "./types.ts";
 
 /** A worker with what the reduction itself must remember between events; readers see the `WorkerEntry`. */
@@ -24,6 +25,7 @@ export interface TrackedWorker extends WorkerEntry {
 /** The catalogue as the reduction carries it on. */
 export interface TrackedCatalog extends Catalog {
   workers: readonly TrackedWorker[];
+  listings: Listings;
 }
 
 export const NO_ENTRIES: ReadonlyMap<string, never> = new Map<string, never>();

@@ -24,22 +24,15 @@ export interface WorkerConfig {
   apiKey: string | null;
 }
 
-/**
- * Whether a model's weights are in memory, as a pair: `known` false means that the engine lists the model and
- * cannot say. `loaded` counts only when known.
- */
-export interface Residency {
-  known: boolean;
-  loaded: boolean;
-}
-
 /** One model on one worker, as its last good catalogue told it. */
 export interface CatalogModel {
   /** The worker's own spelling: what is sent upstream. */
   id: string;
   /** Other names under which the worker answers this model. */
   aliases: readonly string[];
-  /** `warm | loading | cold | failed | unknown`; `unknown` is residency not known. */
+  /**
+   * Residency is a pair (known?, loaded?): `unknown` is not known, the others are known, and `warm` alone is loaded.
+   */
   state: ModelState;
   kind: string;
   contextLength: number | null;
@@ -84,15 +77,24 @@ export type CatalogEvent =
   | { type: "refused"; worker: string }
   /** Answer bytes came from the worker: it is alive, and this model answered. */
   | { type: "answered"; worker: string; model: string; at: number }
-  /** The pair said 401, 403, 404, 405, 501 or its own "unknown model": set aside. */
-  | { type: "disowned"; worker: string; model: string; reason: string }
+  /** The pair said 401, 403, 404, 405, 501 or its own "unknown model": set aside, for that API where one is given. */
+  | { type: "disowned"; worker: string; model: string; api?: Api; reason: string }
   /** The pair's load failed. */
   | { type: "load_failed"; worker: string; model: string }
   | { type: "drain"; worker: string }
   | { type: "resume"; worker: string };
 
 /** `/farm/workers` `state` without what the gateway's own in-flight adds. */
-export type WorkerHealth = "unknown" | "healthy" | "unhealthy" | "misconfigured";
+type WorkerHealth = "unknown" | "healthy" | "unhealthy" | "misconfigured";
+
+/** A pair that is not to be asked for a while. */
+export interface Aside {
+  /** Milliseconds of `now`. */
+  until: number;
+  reason: string;
+  /** Only for these: a model that cannot do embeddings still chats. Absent: for everything. */
+  apis?: readonly Api[];
+}
 
 /** One worker inside the catalogue. */
 export interface WorkerEntry {
@@ -112,8 +114,8 @@ export interface WorkerEntry {
   report: CatalogReport | null;
   /** Models of the last good catalogue that the owner allows, by `nameKey` of id and aliases. */
   byKey: ReadonlyMap<string, CatalogModel>;
-  /** Pairs set aside: nameKey -> until (ms of `now`) and why. A changed catalogue clears them. */
-  asideUntil: ReadonlyMap<string, { until: number; reason: string }>;
+  /** Pairs set aside, by nameKey. A changed catalogue clears them. */
+  asideUntil: ReadonlyMap<string, Aside>;
   /** Models whose load failed: nameKey -> when the next try is due (ms of `now`). */
   retryAt?: ReadonlyMap<string, number>;
 }

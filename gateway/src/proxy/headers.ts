@@ -71,7 +71,7 @@ export function answerHeaders(raw: readonly string[], origin: AnswerOrigin, cors
   if (isEventStream(raw)) {
     if (headerValue(raw, "cache-control") === null) headers.push("cache-control", "no-cache, no-transform");
     // nginx in front would otherwise hold events back.
-    headers.push("x-accel-buffering", "no");
+    if (headerValue(raw, "x-accel-buffering") === null) headers.push("x-accel-buffering", "no");
   }
   for (const part of cors) headers.push(part);
   return headers;
@@ -92,7 +92,7 @@ export function headerValue(raw: readonly string[], name: string): string | null
 }
 
 /** A name as a header can carry it: what is not plain ASCII is percent-encoded. */
-export function headerSafe(text: string): string {
+function headerSafe(text: string): string {
   return /^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text);
 }
 

@@ -4,13 +4,13 @@ import type { Call } from "./call.ts";
 import type { FailedAttempt } from "./failure.ts";
 
 /** What the catalogue learns from a failed try. */
-export function tellCatalog(farm: Farm, choice: Choice, failed: FailedAttempt): void {
+export function tellCatalog(farm: Farm, { api }: Call, choice: Choice, failed: FailedAttempt): void {
   const worker = choice.worker.config.name;
   const model = choice.upstreamModel;
   if (failed.by === "connection") {
     if (failed.kind === "refused") farm.catalog.apply({ type: "refused", worker });
   } else if (failed.meaning === "unknown_model") {
-    farm.catalog.apply({ type: "disowned", worker, model, reason: `answered ${failed.status}` });
+    farm.catalog.apply({ type: "disowned", worker, model, api, reason: `answered ${failed.status}` });
   } else if (failed.meaning === "load_failed") {
     farm.catalog.apply({ type: "load_failed", worker, model });
   }

@@ -57,7 +57,7 @@ export class UsageTap {
 }
 
 /** The last `"usage": {...}` of a text that is cut off somewhere at its start. */
-export function readUsage(text: string): Usage | null {
+function readUsage(text: string): Usage | null {
   for (let at = text.lastIndexOf('"usage"'); at >= 0; at = at === 0 ? -1 : text.lastIndexOf('"usage"', at - 1)) {
     const object = objectAfter(text, at + '"usage"'.length);
     if (object === null) continue;

@@ -35,7 +35,7 @@ export function healthRoutes(app: FastifyInstance, farm: Farm): void {
 }
 
 /** `ok` when every worker is in order, `degraded` while at least one can serve, else `down`. */
-export function farmStatus(catalog: Catalog): "ok" | "degraded" | "down" {
+function farmStatus(catalog: Catalog): "ok" | "degraded" | "down" {
   if (!catalog.workers.some(canServe)) return "down";
   return catalog.workers.every((worker) => workerState(worker) === "healthy") ? "ok" : "degraded";
 }

@@ -64,7 +64,7 @@ export function choose(request: RoutingRequest, context: RoutingContext, tried: 
 }
 
 /** The share that the strategy gives a worker, above 0. */
-export function turnWeight(entry: WorkerEntry, model: CatalogModel | null, strategy: Strategy): number {
+function turnWeight(entry: WorkerEntry, model: CatalogModel | null, strategy: Strategy): number {
   switch (strategy) {
     case "least-connections":
       return capacity(entry, model);

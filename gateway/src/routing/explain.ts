@@ -3,7 +3,7 @@ import { describeStanding, standingOf } from "./standing.ts";
 import type { Decision, RoutingContext, RoutingRequest, RoutingSet, Warmth } from "./types.ts";
 
 /** One worker that could serve the model, at its place. */
-export interface RankedWorker {
+interface RankedWorker {
   worker: string;
   set: RoutingSet;
   warmth: Warmth;
@@ -13,7 +13,7 @@ export interface RankedWorker {
   upstreamModel: string;
 }
 
-export type ExplainedDecision =
+type ExplainedDecision =
   | { kind: "send"; worker: string }
   | { kind: "wait"; set: RoutingSet }
   | { kind: "none"; code: "model_not_found" | "no_worker"; message: string };

@@ -1,5 +1,5 @@
 import { anyGlobMatches, nameKey } from "@farmgate/shared";
-import type { CatalogModel, EngineName, WorkerEntry } from "../catalog/types.ts";
+import type { Aside, CatalogModel, EngineName, WorkerEntry } from "../catalog/types.ts";
 import type { RoutingContext, RoutingRequest, RoutingSet, Warmth } from "./types.ts";
 
 /** Where a worker stands with a model. One shared value for each case, so that judging a worker allocates nothing. */
@@ -31,6 +31,7 @@ const DRAINING = out("is draining");
 const ASIDE = out("is set aside for this model");
 /** The one standing that no waiting changes: the model is there, for other work. */
 export const OTHER_API = out("does not serve this API with it");
+const RETRY_LATER = out("failed to load it and is not due for another try yet");
 const FORBIDDEN = out("its owner does not allow the model there");
 const MAY_GUESS = out("does not list it and could answer with another model");
 const NEVER_LISTED = out("does not list it, and no worker ever did");
@@ -56,7 +57,8 @@ const REFUSES_UNKNOWN: Record<EngineName | "auto", boolean> = {
  * 1. Out: unhealthy, misconfigured, draining, or this pair is set aside.
  * 2. The worker's last good catalogue lists the model:
  *    2a. not for this API: out. 2b. Its catalogue cannot be fetched now: leading, possibly warm.
- *    2c. By state: warm and unknown lead; loading, cold and failed have their own sets, but where a request is already
+ *    2c. Its last load failed and the next try is not due: out.
+ *    2d. By state: warm and unknown lead; loading, cold and failed have their own sets, but where a request is already
  *        on its way, a load has begun: loading.
  * 3. It does not:
  *    3a. its owner does not allow the model, or 3b. its engine does not refuse unknown names: out.
@@ -79,9 +81,7 @@ export function standingWith(
   if (entry.health === "unhealthy") return UNHEALTHY;
   if (entry.health === "misconfigured") return MISCONFIGURED;
   if (entry.draining) return DRAINING;
-  if (entry.asideUntil.size > 0 && (entry.asideUntil.get(key)?.until ?? Number.NEGATIVE_INFINITY) > context.now) {
-    return ASIDE;
-  }
+  if (entry.asideUntil.size > 0 && isAside(entry.asideUntil.get(key), request, context)) return ASIDE;
   // 2
   if (model !== undefined) return listedStanding(entry, model, request, context);
   // 3
@@ -99,6 +99,10 @@ export function describeStanding(standing: Standing, entry: WorkerEntry, key: st
   return troubled && entry.problem !== null ? `${standing.why} (${entry.problem})` : standing.why;
 }
 
+function isAside(aside: Aside | undefined, { api }: RoutingRequest, { now }: RoutingContext): boolean {
+  return aside !== undefined && aside.until > now && (aside.apis === undefined || aside.apis.includes(api));
+}
+
 function listedStanding(
   entry: WorkerEntry,
   model: CatalogModel,
@@ -110,6 +114,8 @@ function listedStanding(
   // 2b
   if (entry.catalog === "unreachable") return UNREACHABLE;
   // 2c
+  if (model.state === "failed" && !mayTryAgain(entry, request.key, context.now)) return RETRY_LATER;
+  // 2d
   switch (model.state) {
     case "warm":
       return WARM;
@@ -122,6 +128,11 @@ function listedStanding(
     case "failed":
       return context.inflight.pair(entry.config.name, request.key) > 0 ? WAKING : FAILED;
   }
+}
+
+/** An agent keeps a budget of failures itself and refuses at once when it is spent, so it may always be asked. */
+function mayTryAgain(entry: WorkerEntry, key: string, now: number): boolean {
+  return entry.engine === "agent" || (entry.retryAt?.get(key) ?? Number.NEGATIVE_INFINITY) <= now;
 }
 
 /**

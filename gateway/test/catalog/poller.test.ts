@@ -6,10 +6,14 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { CatalogPoller } from "../../src/catalog/poller.ts";
 import { CatalogStore } from "../../src/catalog/store.ts";
 import type { WorkerConfig, WorkerEntry } from "../../src/catalog/types.ts";
+import { recordedAnswer } from "../recorded-answer.ts";
 import { workerConfig } from "./farm.ts";
 
 const INTERVAL = 50;
-const TIMEOUT = 200;
+/** Far beyond what a busy machine needs for an answer. */
+const TIMEOUT = 10_000;
+/** For workers that are not going to answer. */
+const HASTY = 200;
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -46,11 +50,15 @@ function routes(table: Record<string, unknown>, asked: string[] = []): RequestLi
 }
 
 function start(...workers: WorkerConfig[]) {
+  return startWith(TIMEOUT, ...workers);
+}
+
+function startWith(timeoutMs: number, ...workers: WorkerConfig[]) {
   const clock = createSystemClock();
   const store = new CatalogStore(clock, { unhealthyAfter: 3 });
   const poller = new CatalogPoller({ clock, random: seededRandom(7), apply: (event) => store.apply(event) });
   cleanups.push(() => poller.stop());
-  poller.configure(workers, { intervalMs: INTERVAL, timeoutMs: TIMEOUT });
+  poller.configure(workers, { intervalMs: INTERVAL, timeoutMs });
   return { store, poller, clock, worker: (name: string) => find(store, name) };
 }
 
@@ -135,7 +143,7 @@ describe("the poller", () => {
   ])("takes %s for no catalogue of a living worker", async (_, answer) => {
     const asked: string[] = [];
     const { port } = await serve(routes({ "/catalog": answer, "/other": catalog("wrong") }, asked));
-    const { poller, worker } = start(at(port));
+    const { poller, worker } = startWith(HASTY, at(port));
     await poller.pollNow("a");
     expect(worker("a")).toMatchObject({ health: "healthy", catalog: "unreachable", report: null });
     expect(asked).not.toContain("/other");
@@ -143,7 +151,7 @@ describe("the poller", () => {
 
   it("takes a worker whose catalogue alone hangs for alive", async () => {
     const { port } = await serve(routes({ "/catalog": () => {}, "/health": { status: "ok" } }));
-    const { poller, worker } = start(at(port));
+    const { poller, worker } = startWith(HASTY, at(port));
     await poller.pollNow("a");
     expect(worker("a")).toMatchObject({ health: "healthy", catalog: "unreachable" });
   });
@@ -151,12 +159,12 @@ describe("the poller", () => {
   it("takes a worker that accepts and never answers for dead, without delaying the others", async () => {
     const black = await listen(createTcpServer(() => {}));
     const good = await serve(routes({ "/catalog": catalog("m") }));
-    const { poller, worker } = start(at(black.port, "auto"), at(good.port, "agent", "b"));
+    const { poller, worker } = startWith(HASTY, at(black.port, "auto"), at(good.port, "agent", "b"));
     await until(() => expect(worker("b").health).toBe("healthy"));
     expect(worker("a").health).toBe("unknown");
     await poller.firstRound;
     await until(() => expect(worker("a")).toMatchObject({ health: "unhealthy", refused: false }));
-    expect(worker("b")).toMatchObject({ health: "healthy", missedPolls: 0 });
+    expect(worker("b").health).toBe("healthy");
   });
 
   it("has a refused worker back within one poll", async () => {
@@ -191,6 +199,46 @@ describe("the poller", () => {
     expect(worker("a").health).toBe("misconfigured");
     poller.configure([{ ...at(port), apiKey: "right" }], { intervalMs: INTERVAL, timeoutMs: TIMEOUT });
     await until(() => expect(worker("a")).toMatchObject({ health: "healthy", catalog: "fresh" }));
+  });
+
+  it("takes a llama-server that loads for alive, and has its model once it is there", async () => {
+    const loading = recordedAnswer("loading-models");
+    const list = recordedAnswer("single-models");
+    let ready = false;
+    const { port } = await serve((request, response) => {
+      response.setHeader("server", "llama.cpp");
+      if (!ready) response.writeHead(loading.status).end(loading.body);
+      else if (request.url === "/v1/models") response.end(list.body);
+      else response.writeHead(404).end("{}");
+    });
+    const { poller, worker } = start(at(port, "auto"));
+    await poller.firstRound;
+    expect(worker("a")).toMatchObject({
+      engine: "llama-server",
+      health: "healthy",
+      problem: "it is loading its model",
+    });
+    ready = true;
+    await until(() => expect(worker("a").byKey.get("stories260k")?.state).toBe("warm"));
+  });
+
+  it("keeps an Ollama whose /api/ps fails, without knowing what is loaded", async () => {
+    const { port } = await serve(routes({ "/api/tags": { models: [{ name: "m:1b" }] }, "/api/ps": 500 }));
+    const { poller, worker } = start(at(port, "ollama"));
+    await poller.firstRound;
+    expect(worker("a")).toMatchObject({ health: "healthy", catalog: "fresh" });
+    expect(worker("a").byKey.get("m:1b")?.state).toBe("unknown");
+  });
+
+  it("does not let a stray web server be asked for everything at each poll", async () => {
+    const asked: string[] = [];
+    const { port } = await serve(routes({}, asked));
+    const { poller, worker } = start(at(port, "auto"));
+    await poller.firstRound;
+    expect(worker("a")).toMatchObject({ engine: "openai", health: "healthy", catalog: "unreachable" });
+    const before = asked.length;
+    await poller.pollNow("a");
+    expect(asked.slice(before).filter((path) => path !== "/v1/models")).toEqual([]);
   });
 
   it("asks below a path prefix", async () => {

@@ -181,6 +181,12 @@ describe("a conversation", () => {
     expect(pick(context, follow)).toBe("idle");
   });
 
+  it("counts only its own model's requests against the slots of the model", () => {
+    const context = farm([warm("idle"), worker("home", { models: [model("m", "warm", { slots: 2 })] })]);
+    busy(context, "home", 5, "another");
+    expect(pick(context, follow)).toBe("home");
+  });
+
   it("takes unknown slots for free ones", () => {
     const context = farm([warm("idle"), warm("home")]);
     busy(context, "home", 20);

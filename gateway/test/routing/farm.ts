@@ -62,6 +62,7 @@ export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
     problem: entry.problem ?? null,
     report: reported ? { models, refusesUnknown, draining: false, slots } : null,
     byKey,
+    ...(entry.retryAt === undefined ? {} : { retryAt: entry.retryAt }),
     asideUntil: new Map(Object.entries(aside).map(([key, until]) => [key, { until, reason: "it answered 404" }])),
   };
 }

@@ -26,6 +26,15 @@ describe("a worker that lists the model", () => {
     expect(stands(worker("w", { models: [model("m", state)] }), [], inflight)).toBe(expected);
   });
 
+  it("whose load failed is out until the next try is due, unless it is an agent, which keeps count itself", () => {
+    const models = [model("m", "failed")];
+    expect(stands(worker("w", { models, retryAt: new Map([["m", 1_001]]) }))).toBe("out");
+    expect(stands(worker("w", { models, retryAt: new Map([["m", 1_001]]) }), [], 1)).toBe("out");
+    expect(stands(worker("w", { models, retryAt: new Map([["m", 1_000]]) }))).toBe("failed cold");
+    expect(stands(worker("w", { models, retryAt: new Map([["other", 1_001]]) }))).toBe("failed cold");
+    expect(stands(worker("w", { models, engine: "agent", retryAt: new Map([["m", 1_001]]) }))).toBe("failed cold");
+  });
+
   it("is not loading it because another model's request is there", () => {
     const entry = worker("w", { models: [model("m", "cold")] });
     const context = farm([entry]);

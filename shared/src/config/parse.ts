@@ -51,11 +51,14 @@ export function checkDocument<S extends z.ZodType>(
 ): ParsedConfig<z.output<S>> {
   if (document.value === undefined && document.problems.length > 0) return { ok: false, problems: document.problems };
   let value = document.value ?? {};
-  for (const step of at) value = (value as Record<PropertyKey, unknown>)[step] ?? {};
+  // A step into something that has no parts leaves that, for the schema to refuse.
+  for (const step of at) if (typeof value === "object") value = (value as Record<PropertyKey, unknown>)[step] ?? {};
   const result = schema.safeParse(value);
   if (result.success && document.problems.length === 0) return { ok: true, value: result.data, env: document.env };
   const issues = result.success ? [] : result.error.issues;
-  const problems = [...document.problems, ...issues.flatMap((issue) => toProblems(issue, at, document))];
+  const told = new Set(document.problems.map(({ path }) => path));
+  const found = issues.flatMap((issue) => toProblems(issue, at, document)).filter(({ path }) => !told.has(path));
+  const problems = [...document.problems, ...found];
   return { ok: false, problems: problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)) };
 }
 

@@ -25,7 +25,7 @@ export const size = z
 export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER) {
   return z.preprocess(
     (value) => (typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value),
-    z.int({ error: "must be a whole number" }).min(min).max(max),
+    z.int({ error: "must be a whole number" }).min(min, `must be at least ${min}`).max(max, `must be at most ${max}`),
   );
 }
 

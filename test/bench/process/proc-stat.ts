@@ -23,7 +23,7 @@ export function openFilesLimitOf(limits: string): number {
   return soft === "unlimited" ? Infinity : Number(soft ?? 0);
 }
 
-export function processTree(pid: number): number[] {
+function processTree(pid: number): number[] {
   const children = read(pid, `task/${pid}/children`).split(" ").filter(Boolean).map(Number);
   return [pid, ...children.flatMap(processTree)];
 }

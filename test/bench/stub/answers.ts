@@ -1,6 +1,6 @@
 // What the stub says, as bytes that are ready to be written.
 
-export const MODEL = "bench";
+const MODEL = "bench";
 const CREATED = 1_700_000_000;
 
 function json(value: unknown, status = "200 OK"): Buffer {

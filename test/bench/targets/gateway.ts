@@ -15,7 +15,7 @@ export interface GatewayPlace {
   config: string;
 }
 
-export function gatewayConfig(place: GatewayPlace): string {
+function gatewayConfig(place: GatewayPlace): string {
   return `listen: { host: 127.0.0.1, port: ${place.port} }
 workers:
   - { name: stub, url: "${place.upstream}", engine: vllm }

@@ -5,7 +5,7 @@ import { findProgram } from "./find-program.ts";
 import { freePort, ready } from "./target.ts";
 import type { Target } from "./target.ts";
 
-export function haproxyConfig(port: number, upstreamPort: number): string {
+function haproxyConfig(port: number, upstreamPort: number): string {
   return `
 global
   nbthread 1

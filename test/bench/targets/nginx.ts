@@ -6,7 +6,7 @@ import { freePort, ready } from "./target.ts";
 import type { Target } from "./target.ts";
 
 /** nginx as one would set it up before a model server: one worker, no buffering, kept connections. */
-export function nginxConfig(folder: string, port: number, upstreamPort: number): string {
+function nginxConfig(folder: string, port: number, upstreamPort: number): string {
   return `
 daemon off;
 worker_processes 1;

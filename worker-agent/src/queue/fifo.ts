@@ -1,15 +1,11 @@
 import type { Line, Policy } from "./policy.ts";
 
 /**
- * Plain arrival order, one answer at a time: what the greedy choice is compared with. Not offered in the
- * configuration.
- *
- * 1. An answer is running: wait for its end.
- * 2. Else the model of the oldest waiting job, loaded or not.
+ * Plain arrival order (`queue.policy: fifo`): what the greedy choice is measured against. The oldest waiting job goes
+ * next, loaded model or not; neighbours for one model share its slots.
  */
 function next(line: Line): string | null {
-  if (line.running > 0) return null; // (1)
-  return line.waiting[0]?.name ?? null; // (2)
+  return line.waiting[0]?.name ?? null;
 }
 
 export const fifo: Policy = { next, strict: true };

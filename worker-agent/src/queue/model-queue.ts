@@ -18,7 +18,7 @@ interface Lane {
   readonly jobs: SortedList<Waiting>;
 }
 
-export const byArrival = (a: Waiting, b: Waiting): number => a.arrivedAt - b.arrivedAt || a.seq - b.seq;
+const byArrival = (a: Waiting, b: Waiting): number => a.arrivedAt - b.arrivedAt || a.seq - b.seq;
 
 /** The jobs of one class: callers in turn, each caller's jobs in order of arrival. */
 class CallersInTurn {
@@ -100,6 +100,11 @@ export class ModelQueue {
   /** Requests and loads together. */
   get size(): number {
     return this.#all.size;
+  }
+
+  /** `load` jobs among them. */
+  get loads(): number {
+    return this.#loads.size;
   }
 
   get oldest(): Waiting | undefined {

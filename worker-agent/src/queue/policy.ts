@@ -9,8 +9,6 @@ export interface WaitingModel {
 export interface Line {
   /** The model proved ready, if any. */
   readonly loaded: string | null;
-  /** Answers that are running now. */
-  readonly running: number;
   /** In the order in which each one's oldest waiting job arrived. */
   readonly waiting: readonly WaitingModel[];
 }

@@ -1,14 +1,16 @@
 import { formatDuration } from "@farmgate/shared";
 import { AnswerTimes } from "./answer-times.ts";
-import { greedy, longestWaiting } from "./greedy.ts";
+import { greedy } from "./greedy.ts";
 import type { Waiting } from "./model-queue.ts";
-import { createModels, waiters } from "./model-state.ts";
-import type { ModelState, Waiter } from "./model-state.ts";
+import { createModels } from "./model-state.ts";
+import type { ModelState } from "./model-state.ts";
+import { nextStep } from "./next-step.ts";
+import type { Step } from "./next-step.ts";
 import type { Policy } from "./policy.ts";
 import { deadlinePassed, loadFailed, queueFull, refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
 import { SortedList } from "./sorted-list.ts";
-import { beginTurn, countGrant, isDue, keepUntil, mayClose } from "./turn.ts";
+import { beginTurn, countGrant } from "./turn.ts";
 import type { Turn } from "./turn.ts";
 import type { Job, SchedulerEffect, SchedulerEvent, SchedulerRules, SchedulerView } from "./types.ts";
 import { schedulerView } from "./view.ts";
@@ -16,7 +18,7 @@ import { Wake } from "./wake.ts";
 
 /**
  * One machine's queue and the choice of the loaded model: events in, effects out, one owner of all state.
- * Rules R1 to R7 are in place.ts (R1), turn.ts (R2, R3), `#decide` here (R4, R5), failure-budget.ts (R6) and
+ * Rules R1 to R7 are in place.ts (R1), turn.ts (R2, R3), next-step.ts (R4, R5), failure-budget.ts (R6) and
  * model-queue.ts (R7); what they promise is computed in bound.ts.
  *
  * `now` is in milliseconds on a clock that never goes back, the one that `Job.arrivedAt` is on.
@@ -50,9 +52,15 @@ export class Scheduler {
     this.#effects = [];
     const newcomer = this.#take(event, now);
     this.#dropExpired(now);
-    while (this.#decide(now)) continue;
-    if (newcomer !== null) this.#checkRoom(newcomer, now);
-    this.#askForWake();
+    let step = this.#nextStep(now);
+    for (; step.do === "grant"; step = this.#nextStep(now)) this.#grant(step.othersWait, now);
+    if (newcomer !== null && this.#lacksRoom(newcomer)) {
+      this.#refuseForRoom(newcomer, now);
+      step = this.#nextStep(now);
+    }
+    if (step.do === "load") this.#load(step.model, step.cause, now);
+    this.#noteIdle(step, now);
+    this.#askForWake(step);
     return this.#effects;
   }
 
@@ -124,25 +132,28 @@ export class Scheduler {
     return entry;
   }
 
-  /** A job that could not be granted at once needs one of `maxDepth` places. */
-  #checkRoom(newcomer: Waiting, now: number): void {
-    const { job } = newcomer;
-    if (this.#waiting.size <= this.#rules.maxDepth || !this.#waiting.has(job.id)) return;
-    const { queue, place, slots } = this.#model(job.model);
+  /** Only a job that could not be granted at once needs one of the `maxDepth` places. */
+  #lacksRoom(newcomer: Waiting): boolean {
+    return this.#waiting.size > this.#rules.maxDepth && this.#waiting.has(newcomer.job.id);
+  }
+
+  #refuseForRoom(newcomer: Waiting, now: number): void {
+    const { queue, place, slots } = this.#model(newcomer.job.model);
     queue.remove(newcomer);
     this.#forget(newcomer);
     if (queue.size === 0) place.emptied(now);
-    this.#reject(job.id, queueFull(this.#rules.maxDepth, this.#answers.toServe(this.#waiting.size, slots)));
+    const serveMs = this.#answers.toServe(this.#waiting.size, slots);
+    this.#reject(newcomer.job.id, queueFull(this.#rules.maxDepth, serveMs));
   }
 
   /** A waiting job's caller is gone or its time is up. A running one ends with `done`, whatever the caller does. */
   #giveUp(id: string, now: number): void {
     const entry = this.#waiting.get(id);
     if (entry === undefined) return;
-    const { name, queue, place } = this.#model(entry.job.model);
+    const { queue, place } = this.#model(entry.job.model);
     queue.remove(entry);
     this.#forget(entry);
-    if (this.#turn?.model !== name) place.gaveUp(entry.arrivedAt);
+    place.gaveUp(entry.arrivedAt);
     if (queue.size === 0) place.emptied(now);
   }
 
@@ -196,70 +207,30 @@ export class Scheduler {
     }
   }
 
-  /**
-   * Takes one step and says whether there may be another:
-   *
-   * 1. a swap is under way, or nobody waits: none;
-   * 2. nothing is loaded: load what the policy names, once the answers of a lost engine have ended;
-   * 3. the turn may close and another model is due (R4): no grant; when the running answers have ended, load the due
-   *    model with the smallest `since`;
-   * 4. the policy names the loaded model: grant, a `load` at once, a request when a slot is free;
-   * 5. it names another (R5): load it once nothing is running and the turn need not be kept any longer.
-   *
-   * A model that becomes due needs no tick: while answers run the next `done` looks, and with none running the
-   * loaded model has nothing left, so that (5) is at work already.
-   */
-  #decide(now: number): boolean {
+  #nextStep(now: number): Step {
+    const standing = {
+      turn: this.#turn,
+      swapping: this.#swap !== null,
+      running: this.#running.size,
+      models: this.#models,
+    };
+    return nextStep(standing, this.#policy, this.#rules, now);
+  }
+
+  #grant(othersWait: boolean, now: number): void {
     const turn = this.#turn;
-    if (this.#swap !== null || this.#waiting.size === 0) {
-      if (turn !== null) turn.idleSince = null;
-      return false; // (1)
-    }
-    const line = waiters(this.#models.values());
-    const idle = this.#running.size === 0;
-    const next = this.#policy.next({ loaded: turn?.model ?? null, running: this.#running.size, waiting: line });
-    if (turn === null) {
-      if (idle && next !== null) this.#load(next, line, "nothing is loaded", now); // (2)
-      return false;
-    }
-    const due = this.#due(turn, line, now);
-    if (due !== null) {
-      if (idle) this.#load(due, line, `${turn.model} has had its turn`, now); // (3)
-      return false;
-    }
-    if (next === turn.model) return this.#grantNext(turn, line, now); // (4)
-    if (!idle || next === null) return false;
-    turn.idleSince ??= now;
-    if (now >= keepUntil(turn, this.#rules)) this.#load(next, line, `${turn.model} has nothing left`, now); // (5)
-    return false;
-  }
-
-  /** The model that closes the turn, by rules R2 to R4. */
-  #due(turn: Turn, line: readonly Waiter[], now: number): string | null {
-    if (this.#policy.strict || !mayClose(turn, this.#rules, now)) return null;
-    const due = line.filter((model) => model.name !== turn.model && isDue(model.from, turn, this.#rules, now));
-    return longestWaiting(due)?.name ?? null;
-  }
-
-  #grantNext(turn: Turn, line: readonly Waiter[], now: number): boolean {
-    const model = this.#model(turn.model);
-    const entry = model.queue.takeLoad() ?? (model.running < model.slots ? this.#takeRequest(model, now) : undefined);
-    if (entry === undefined) return false;
+    const model = turn === null ? undefined : this.#models.get(turn.model);
+    const entry = model?.queue.takeLoad() ?? (this.#policy.strict ? model?.queue.takeOldest() : model?.queue.take(now));
+    if (turn === null || model === undefined || entry === undefined) throw new Error("a grant of nothing");
     const { job } = entry;
     this.#forget(entry);
-    const othersWait = line.some((other) => other.name !== turn.model);
     countGrant(turn, othersWait);
     this.#running.set(job.id, { job, model, grantedAt: now });
     if (job.kind === "request") model.running += 1;
     this.#effects.push({ type: "grant", id: job.id, model: model.name, waitedMs: now - entry.arrivedAt });
-    return true;
   }
 
-  #takeRequest(model: ModelState, now: number): Waiting | undefined {
-    return this.#policy.strict ? model.queue.takeOldest() : model.queue.take(now);
-  }
-
-  #load(name: string, line: readonly Waiter[], cause: string, now: number): void {
+  #load(name: string, cause: string, now: number): void {
     const { queue, failures } = this.#model(name);
     this.#endTurn(now);
     failures.attempt(now);
@@ -270,11 +241,13 @@ export class Scheduler {
     this.#effects.push({ type: "swap", model: name, previous: this.#previous, reason });
   }
 
-  #askForWake(): void {
+  #noteIdle(step: Step, now: number): void {
+    if (this.#turn !== null) this.#turn.idleSince = step.do === "keep" ? (this.#turn.idleSince ?? now) : null;
+  }
+
+  #askForWake(step: Step): void {
     const deadline = this.#deadlines.first?.job.deadlineAt ?? null;
-    const turn = this.#turn;
-    const kept = turn === null || turn.idleSince === null ? null : keepUntil(turn, this.#rules);
-    const effect = this.#wake.ask([deadline, kept]);
+    const effect = this.#wake.ask([deadline, step.do === "keep" ? step.until : null]);
     if (effect !== null) this.#effects.push(effect);
   }
 

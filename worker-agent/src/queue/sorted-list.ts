@@ -25,6 +25,10 @@ export class SortedList<T> {
 
   /** Takes the very member out; one that is not in the list is left alone. */
   remove(item: T): void {
+    if (this.#items[0] === item) {
+      this.#items.shift();
+      return;
+    }
     const at = this.rank(item);
     if (this.#items[at] === item) this.#items.splice(at, 1);
   }

@@ -15,7 +15,7 @@ export interface Turn {
   idleSince: number | null;
 }
 
-type TurnRules = Pick<SchedulerRules, "maxBatch" | "maxWait" | "minResident" | "gather">;
+export type TurnRules = Pick<SchedulerRules, "maxBatch" | "maxWait" | "minResident" | "gather">;
 
 /** Rule R3: the quota is what waited for the model when it became ready. */
 export function beginTurn(model: string, waiting: number, loadMs: number, rules: TurnRules, now: number): Turn {
@@ -25,7 +25,6 @@ export function beginTurn(model: string, waiting: number, loadMs: number, rules:
 
 export function countGrant(turn: Turn, othersWait: boolean): void {
   turn.granted += 1;
-  turn.idleSince = null;
   if (othersWait) turn.grantedBesides += 1;
 }
 
@@ -52,15 +51,14 @@ function residentUntil(turn: Turn, rules: TurnRules): number {
  * Rule R5: how long a model with nothing left is kept, although others wait: `minResident`, and `gather` for the rest
  * of a burst, which comes within milliseconds and would cost a second swap.
  */
-export function keepUntil(turn: Turn, rules: TurnRules): number {
-  const idleSince = turn.idleSince ?? turn.readyAt;
-  return Math.max(residentUntil(turn, rules), idleSince + (rules.gather ?? 0));
+export function keepUntil(turn: Turn, rules: TurnRules, now: number): number {
+  return Math.max(residentUntil(turn, rules), (turn.idleSince ?? now) + (rules.gather ?? 0));
 }
 
 /**
  * Rule R2: a waiting model is due when its wait has reached `maxWait`, or when the present turn has had `maxBatch`
  * grants while another model waited.
  */
-export function isDue(waitingFrom: number, turn: Turn | null, rules: TurnRules, now: number): boolean {
-  return now >= waitingFrom + rules.maxWait || (turn !== null && turn.grantedBesides >= rules.maxBatch);
+export function isDue(waitingFrom: number, turn: Turn, rules: TurnRules, now: number): boolean {
+  return now >= waitingFrom + rules.maxWait || turn.grantedBesides >= rules.maxBatch;
 }

@@ -53,9 +53,9 @@ export class Inference {
       const known = this.#context.keys.identify(request.headers);
       response.once("close", this.#context.keys.enter(known));
       caller = callerOf(known.name, request.headers);
-      const order = await this.#read(request, { requestId, known, caller, startedAt });
+      const { order, body } = await this.#read(request, { requestId, known, caller, startedAt });
       model = order.model;
-      new Relay({ ...order, family }, response, this.#context, record).start();
+      new Relay({ ...order, family }, body, response, this.#context, record).start();
     } catch (thrown) {
       const error = this.#asFarmError(thrown, requestId);
       const headers = error.code === "method_not_allowed" ? ["allow", "POST"] : [];
@@ -67,7 +67,7 @@ export class Inference {
   async #read(
     request: IncomingMessage,
     asked: { requestId: string; known: Caller; caller: string; startedAt: number },
-  ): Promise<Omit<Order, "family">> {
+  ): Promise<{ order: Omit<Order, "family">; body: Buffer }> {
     const url = request.url ?? "";
     if (request.method !== "POST") {
       throw new FarmError("method_not_allowed", `${pathOf(url)} takes POST, not ${request.method}.`);
@@ -84,12 +84,11 @@ export class Inference {
     }
     const model = this.#find(scan.model, asked.known);
     this.#jobs += 1;
-    return {
+    const order = {
       requestId: asked.requestId,
       method: "POST",
       path: url,
       headers: requestHeadersForWorker(request.rawHeaders),
-      body: replaceModel(body, scan, model.engineName),
       model,
       job: {
         id: String(this.#jobs),
@@ -98,9 +97,10 @@ export class Inference {
         priority,
         arrivedAt: asked.startedAt,
         deadlineAt: deadlineMs === null ? null : asked.startedAt + deadlineMs,
-        kind: "request",
+        kind: "request" as const,
       },
     };
+    return { order, body: replaceModel(body, scan, model.engineName) };
   }
 
   #find(spelling: string, caller: Caller): ServedModel {

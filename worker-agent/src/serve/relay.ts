@@ -28,7 +28,6 @@ export interface Order {
   path: string;
   /** For the engine, flat [name, value, ...]. */
   headers: string[];
-  body: Buffer;
   model: ServedModel;
   job: Job;
 }
@@ -60,6 +59,8 @@ export class Relay implements Waiter, ExchangeSink {
   readonly #onEnd: (served: Served) => void;
   readonly #tail = new UsageTail();
   readonly #startedAt: number;
+  /** Let go once the answer has begun: from then on it cannot be sent again. */
+  #body: Buffer | null;
   #job: Job;
   #exchange: Exchange | null = null;
   #ended = false;
@@ -71,12 +72,19 @@ export class Relay implements Waiter, ExchangeSink {
   #headAt: number | null = null;
   #cutBy: FarmError | null = null;
 
-  constructor(order: Order, response: ServerResponse, context: RelayContext, onEnd: (served: Served) => void) {
+  constructor(
+    order: Order,
+    body: Buffer,
+    response: ServerResponse,
+    context: RelayContext,
+    onEnd: (served: Served) => void,
+  ) {
     this.#order = order;
     this.#response = response;
     this.#context = context;
     this.#onEnd = onEnd;
     this.#job = order.job;
+    this.#body = body;
     this.#startedAt = context.clock.now();
     response.on("drain", () => this.#exchange?.resume());
     response.on("close", () => this.#callerLeft());
@@ -111,6 +119,7 @@ export class Relay implements Waiter, ExchangeSink {
     this.#response.writeHead(status, headers);
     this.#headAt = this.#context.clock.now();
     this.#status = status;
+    this.#body = null;
     if (this.#isStream) this.#response.flushHeaders();
   }
 
@@ -135,8 +144,8 @@ export class Relay implements Waiter, ExchangeSink {
   }
 
   #send(pool: Pool): void {
-    const { model, method, path, headers, body } = this.#order;
-    const request = { origin: model.origin, method, path: model.prefix + path, headers, body };
+    const { model, method, path, headers } = this.#order;
+    const request = { origin: model.origin, method, path: model.prefix + path, headers, body: this.#body };
     this.#exchange = new Exchange(pool, request, ENGINE_TIMEOUTS, this.#context.clock, this);
   }
 

@@ -3,12 +3,15 @@ import { basename, join } from "node:path";
 import type { Clock, Environment } from "@farmgate/shared";
 import type { ServedModel } from "../served-model.ts";
 import type { EngineAsker } from "./ask-engine.ts";
+import { type EngineFacts, factsOf } from "./engine-list.ts";
 import { lookReady, waitReady } from "./readiness.ts";
 import { runScript, type ScriptResult } from "./run-script.ts";
 import { fileName, readTail } from "./script-output.ts";
 
 /** Limit on `COMMAND status`, in milliseconds: it only looks. */
 const STATUS_MS = 10_000;
+/** Limit on the question for facts, in milliseconds: they are no more than nice to have. */
+const FACTS_MS = 2_000;
 
 export interface SwapOptions {
   /** The swap command as words. */
@@ -51,6 +54,12 @@ export class SwapRunner {
   async unload(model: ServedModel, signal: AbortSignal): Promise<SwapResult> {
     const script = await this.#run(["unload", model.name], model, model.name, model.timeoutMs, signal);
     return script.ok ? { ok: true, tail: script.tail } : this.#failed(script.reason, script.tail);
+  }
+
+  /** What a loaded model's engine tells of it. */
+  async facts(model: ServedModel, signal: AbortSignal): Promise<EngineFacts> {
+    const list = await this.#asker.ask({ url: `${model.url}/v1/models`, json: null, limitMs: FACTS_MS, signal });
+    return factsOf(list.status === 200 ? list.text : "", model.engineName);
   }
 
   /** The models that answer as ready now, each asked once. */

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ModelQueue } from "../../src/queue/model-queue.ts";
 import type { Waiting } from "../../src/queue/model-queue.ts";
@@ -96,7 +96,7 @@ describe("R7, inside a model", () => {
         const gone = new Set<Waiting | undefined>();
         for (let count = 0; count < taken; count += 1) gone.add(queue.take(now));
         entries.forEach((each, index) => {
-          if (list[index]?.leaves !== true || gone.has(each)) return;
+          if (gone.has(each) || !(list.at(index)?.leaves ?? false)) return;
           queue.remove(each);
           gone.add(each);
         });

@@ -1,5 +1,5 @@
 import { seededRandom } from "@farmgate/shared";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fifo } from "../../src/queue/fifo.ts";
 import { Drive, rulesFor } from "./drive.ts";
@@ -23,13 +23,17 @@ const arrival = fc.record({
 const rules = fc.record({
   maxBatch: fc.constantFrom(1, 2, 5, 64),
   maxWait: fc.constantFrom(0, 50, 300, 2_000),
-  minResident: fc.constantFrom(0, 0, 200, 3_000),
-  gather: fc.constantFrom(0, 0, 20),
+  minResident: fc.constantFrom(0, 0, 200.000_1, 3_000.000_1),
+  gather: fc.constantFrom(0, 0, 20.000_01),
   maxDepth: fc.constantFrom(0, 3, 1_000),
   failureLimit: fc.constantFrom(1, 2, 3),
   failureReset: fc.constantFrom(0, 100, 1_000),
 });
 
+/**
+ * Anything may happen, but no two things at the very same time (hence the fractions of a millisecond): which of two
+ * such events comes first is nobody's promise.
+ */
 const chaos = fc
   .record({
     rules,
@@ -43,24 +47,26 @@ const chaos = fc
     strict: fc.constantFrom(false, false, false, true),
   })
   .map(({ rules, slots, found, loads, arrivals, failing, lostAt, tickLateMs, strict }): Workload => {
-    const at = (model: string) => MODELS.indexOf(model);
+    const index = (model: string) => MODELS.indexOf(model);
     return {
       rules: rulesFor(Object.fromEntries(MODELS.map((name, index) => [name, slots[index] ?? 1])), rules),
       ...(found === null ? {} : { found }),
       ...(strict ? { policy: fifo } : {}),
-      loadMs: (model) => loads[at(model)] ?? 1,
-      fails: (model, attempt) => failing[(at(model) + attempt) % failing.length] ?? false,
+      loadMs: (model) => (loads[index(model)] ?? 1) + 0.000_07,
+      fails: (model, attempt) => failing[(index(model) + attempt) % failing.length] ?? false,
       lostAt,
       tickLateMs,
-      arrivals: arrivals.map(
-        ({ patience, deadline, waitedBefore, ...rest }, index): Arrival => ({
+      arrivals: arrivals.map(({ patience, deadline, waitedBefore, at: whole, ...rest }, place): Arrival => {
+        const at = whole + place / 1_000;
+        return {
           ...rest,
-          id: String(index),
-          arrivedAt: rest.at - waitedBefore,
-          deadlineAt: deadline === null ? null : rest.at + deadline,
-          ...(patience === null ? {} : { leaveAt: rest.at + patience }),
-        }),
-      ),
+          at,
+          id: String(place),
+          arrivedAt: at - waitedBefore,
+          deadlineAt: deadline === null ? null : at + deadline + 0.000_3,
+          ...(patience === null ? {} : { leaveAt: at + patience + 0.000_5 }),
+        };
+      }),
     };
   });
 
@@ -101,7 +107,7 @@ describe("whatever happens", () => {
     );
   });
 
-  it("without failures and impatience every load serves somebody", () => {
+  it("without impatience every load that succeeds serves somebody", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 31 }), (seed) => {
         const drive = new Drive(steadyWorkload(seededRandom(seed), { mixed: true })).run();
@@ -111,7 +117,7 @@ describe("whatever happens", () => {
     );
   });
 
-  it("several callers and batch jobs wait no longer than the bound for their place", () => {
+  it("several callers and batch jobs wait no longer than the bound for their place, beside loads that fail", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 31 }), (seed) => {
         const { ratio } = worstAgainstBound(steadyWorkload(seededRandom(seed), { mixed: true }));

@@ -70,7 +70,7 @@ export interface Rig {
   queued(depth: number): Promise<void>;
 }
 
-export interface ChatInit {
+interface ChatInit {
   body?: object;
   headers?: Record<string, string>;
   signal?: AbortSignal;

@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+import { apiFamily, inferenceApi } from "../src/apis.ts";
+
+it.each([
+  ["/v1/chat/completions", "chat", "openai"],
+  ["/v1/completions", "completions", "openai"],
+  ["/v1/embeddings", "embeddings", "openai"],
+  ["/v1/rerank", "rerank", "openai"],
+  ["/v1/responses", "responses", "openai"],
+  ["/v1/models", null, "openai"],
+  ["/v1/messages/count_tokens", null, "anthropic"],
+  ["/v1/messages", null, "anthropic"],
+  ["/v1/messagesX", null, "openai"],
+  ["/api/tags", null, "ollama"],
+  ["/apiX", null, "openai"],
+  ["/V1/chat/completions", null, "openai"],
+])("%s is inference %s with errors as %s", (path, api, family) => {
+  expect([inferenceApi(path), apiFamily(path)]).toEqual([api, family]);
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { answerHeadersForCaller, requestHeadersForWorker } from "../src/headers.ts";
+
+describe("what a worker sees of a caller's headers", () => {
+  it("keeps order, spelling and repeated headers", () => {
+    const raw = ["Content-Type", "application/json", "X-Thing", "1", "x-thing", "2", "anthropic-version", "2023-06-01"];
+    expect(requestHeadersForWorker(raw)).toEqual(raw);
+  });
+
+  it.each([
+    "Authorization",
+    "X-API-Key",
+    "Cookie",
+    "HOST",
+    "Content-Length",
+    "Expect",
+    "Accept-Encoding",
+    "X-Request-Id",
+    "X-Farmgate-Priority",
+    "x-farmgate-anything",
+    "Transfer-Encoding",
+    "Keep-Alive",
+    "Proxy-Authorization",
+    "TE",
+    "Trailer",
+    "Upgrade",
+  ])("leaves out %s", (name) => {
+    expect(requestHeadersForWorker([name, "secret", "A", "b"])).toEqual(["A", "b"]);
+  });
+
+  it("leaves out what any Connection header names", () => {
+    const raw = [
+      "X-Hop",
+      "1",
+      "Connection",
+      "close, x-hop",
+      "connection",
+      " X-Other ,",
+      "x-other",
+      "2",
+      "X-Stays",
+      "3",
+    ];
+    expect(requestHeadersForWorker(raw)).toEqual(["X-Stays", "3"]);
+  });
+});
+
+describe("what a caller sees of a worker's headers", () => {
+  it("keeps what describes the answer, and what tells a client to wait", () => {
+    const raw = [
+      "Content-Type",
+      "text/event-stream",
+      "Content-Encoding",
+      "gzip",
+      "Retry-After",
+      "3",
+      "Server",
+      "engine",
+    ];
+    expect(answerHeadersForCaller(raw)).toEqual(raw);
+  });
+
+  it.each([
+    "Access-Control-Allow-Origin",
+    "Set-Cookie",
+    "X-Farmgate-Worker",
+    "x-request-id",
+    "Alt-Svc",
+    "Connection",
+    "Transfer-Encoding",
+  ])("leaves out %s", (name) => {
+    expect(answerHeadersForCaller([name, "x", "A", "b"])).toEqual(["A", "b"]);
+  });
+});

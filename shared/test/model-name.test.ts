@@ -1,0 +1,96 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { globMatches } from "../src/model-glob.ts";
+import { closeNames, nameKey } from "../src/model-name.ts";
+
+describe("the key of a name", () => {
+  it.each([
+    ["llama3.2", "llama3.2"],
+    ["LLAMA3.2", "llama3.2"],
+    ["llama3.2:latest", "llama3.2"],
+    ["llama3.2:LATEST", "llama3.2"],
+    ["gemma:27b", "gemma:27b"],
+    ["hf.co/org/M-GGUF:Q4_K_M", "hf.co/org/m-gguf:q4_k_m"],
+    ["latest", "latest"],
+    ["x:latest:latest", "x"],
+  ])("%s: %s", (name, key) => {
+    expect(nameKey(name)).toBe(key);
+  });
+
+  it("is its own key", () => {
+    const name = fc.string({ unit: fc.constantFrom("a", "B", ":", "/", ":latest", "Ä", "latest") });
+    fc.assert(
+      fc.property(name, (text) => {
+        expect(nameKey(nameKey(text))).toBe(nameKey(text));
+      }),
+    );
+  });
+});
+
+describe("names that come close", () => {
+  const known = ["qwen3-8b", "qwen3-4b", "qwen3-coder-30b", "llama3.2:latest", "bge-m3", "a"];
+
+  it.each([
+    ["qwen3-7b", ["qwen3-4b", "qwen3-8b"]],
+    ["QWEN3_8B", ["qwen3-8b"]],
+    ["llama3", ["llama3.2:latest"]],
+    ["coder", ["qwen3-coder-30b"]],
+    ["my-org/bge-m3", ["bge-m3"]],
+    ["what is this", []],
+    ["", []],
+  ])("to %j: %j", (name, expected) => {
+    expect(closeNames(name, known).slice(0, Math.max(1, expected.length))).toEqual(expected);
+  });
+
+  it("are at most as many as asked for, and quickly found for names of any length", () => {
+    const many = Array.from({ length: 2_000 }, (_, i) => `${"model".repeat(20)}-${i}`);
+    expect(closeNames("model".repeat(20), many, 2)).toHaveLength(2);
+    const start = performance.now();
+    closeNames("x".repeat(1_000_000), many);
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+});
+
+describe("a pattern", () => {
+  it.each([
+    ["*", "anything/at:all", true],
+    ["", "", true],
+    ["", "a", false],
+    ["qwen3-8b", "qwen3-8b", true],
+    ["qwen3-8b", "qwen3-8b-instruct", false],
+    ["QWEN*", "qwen3-8b", true],
+    ["*-8b", "Qwen3-8B", true],
+    ["*-8b", "qwen3-8b-it", false],
+    ["hf.co/*:q4*", "hf.co/org/M-GGUF:Q4_K_M", true],
+    ["a*b*c", "a-b-b-c", true],
+    ["a*b*c", "a-c-b", false],
+    ["a**b", "ab", true],
+    ["llama3.2", "llama3.2:latest", true],
+    ["llama3.2:latest", "llama3.2", true],
+    ["*:latest", "llama3.2", true],
+    ["*:latest", "qwen3:8b", false],
+    ["*:latest", "host:80/model", true],
+    ["a.c", "abc", false],
+    ["a?c", "abc", false],
+    ["[a]*", "a", false],
+  ])("%j and %j: %s", (pattern, model, expected) => {
+    expect(globMatches(pattern, model)).toBe(expected);
+  });
+
+  it("agrees with the regular expression that it means", () => {
+    const letters = (...all: string[]) => fc.string({ unit: fc.constantFrom(...all), maxLength: 8 });
+    fc.assert(
+      fc.property(letters("a", "b", "*"), letters("a", "b"), (pattern, text) => {
+        const expected = new RegExp(`^${pattern.replaceAll("*", ".*")}$`).test(text);
+        expect(globMatches(pattern, text)).toBe(expected);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("of many stars does not run away", () => {
+    const start = performance.now();
+    expect(globMatches(`${"*a".repeat(100)}*b`, "a".repeat(20_000))).toBe(false);
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+});

@@ -1,0 +1,6 @@
+import { fifo } from "./fifo.ts";
+import { greedy } from "./greedy.ts";
+import type { Policy } from "./policy.ts";
+
+/** By their name in the configuration (`queue.policy`). */
+export const POLICIES: Readonly<Record<"greedy" | "fifo", Policy>> = { greedy, fifo };
