@@ -9,6 +9,7 @@ export * from "./errors.ts";
 export * from "./headers.ts";
 export * from "./json-scan.ts";
 export * from "./model-glob.ts";
+export * from "./model-kind.ts";
 export * from "./model-name.ts";
 export * from "./protocol/catalog.ts";
 export * from "./random.ts";

@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import type { Clock } from "@farmgate/shared";
 import type { Dispatcher } from "undici";
 import { type ExchangeFailure, type ExchangePhase, failureOf } from "./exchange-failure.ts";
@@ -61,8 +62,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
         origin: request.origin,
         path: request.path,
         method: request.method,
-        headers: request.headers,
-        body: request.body,
+        ...bodyToSend(request),
         headersTimeout: 0,
         bodyTimeout: 0,
       },
@@ -138,5 +138,33 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#ended = true;
     this.#stopTimer();
     this.#sink.end(outcome);
+  }
+}
+
+/** From this size on a body is let go once it was sent; below it is not worth the extra steps. */
+const LARGE_BODY = 16 * 1_024;
+
+/**
+ * The client keeps what it was given as a body until the answer has ended, which for a long prompt and a long stream
+ * is much. Of a large body it is given one that gives its bytes away, with their number in a header of its own.
+ */
+function bodyToSend({ headers, body }: ExchangeRequest): Pick<Dispatcher.DispatchOptions, "headers" | "body"> {
+  if (body === null || body.length < LARGE_BODY) return { headers, body };
+  // The types do not know that undici takes any iterable.
+  const once = new BodySentOnce(body) as unknown as Readable;
+  return { headers: [...headers, "content-length", String(body.length)], body: once };
+}
+
+class BodySentOnce implements Iterable<Buffer> {
+  #bytes: Buffer | null;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  *[Symbol.iterator](): Generator<Buffer> {
+    const bytes = this.#bytes;
+    this.#bytes = null;
+    if (bytes !== null) yield bytes;
   }
 }

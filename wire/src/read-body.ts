@@ -16,21 +16,32 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
     }
     const chunks: Buffer[] = [];
     let length = 0;
-    request.on("data", (chunk: Buffer) => {
+    // The request outlives its body by a whole answer, and what listens to it holds the body: so nothing stays.
+    const settle = (): void => {
+      request.off("data", data).off("end", end).off("close", close).off("error", left);
+      request.on("error", ignore);
+    };
+    const data = (chunk: Buffer): void => {
       length += chunk.length;
-      if (length > limit) {
-        request.pause();
-        request.removeAllListeners("data");
-        reject(tooLarge());
-        return;
-      }
       chunks.push(chunk);
-    });
-    request.on("end", () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)));
-    const left = () => reject(new FarmError("client_closed", "The caller left before its request was complete."));
-    request.on("close", () => {
+      if (length <= limit) return;
+      request.pause();
+      settle();
+      reject(tooLarge());
+    };
+    const end = (): void => {
+      settle();
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length));
+    };
+    const left = (): void => {
+      settle();
+      reject(new FarmError("client_closed", "The caller left before its request was complete."));
+    };
+    const close = (): void => {
       if (!request.complete) left();
-    });
-    request.on("error", left);
+    };
+    request.on("data", data).on("end", end).on("close", close).on("error", left);
   });
 }
+
+function ignore(): void {}

@@ -1,6 +1,5 @@
-import { type AgentCatalog, type Api, CATALOG_PROTOCOL } from "@farmgate/shared";
+import { type AgentCatalog, type Api, CATALOG_PROTOCOL, kindOfName } from "@farmgate/shared";
 import type { Learned } from "./learned.ts";
-import { guessKind } from "./model-kind.ts";
 import type { SchedulerView } from "./queue/types.ts";
 import type { ServedModel } from "./served-model.ts";
 
@@ -31,7 +30,7 @@ export function catalogOf(
       return {
         id: model.name,
         aliases: [...model.aliases],
-        kind: guessKind([model.name, model.engineName]),
+        kind: kindOfName(model.engineName),
         state: state?.state ?? "unknown",
         slots: { total: model.slots, busy: state?.running ?? 0 },
         queued: state?.queued ?? 0,

@@ -1,5 +1,5 @@
 import { FarmError, replaceModel } from "@farmgate/shared";
-import type { ExchangeFailure } from "@farmgate/wire";
+import type { ExchangeFailure, ExchangeRequest } from "@farmgate/wire";
 import { adapterFor } from "../adapters/adapter-for.ts";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
@@ -17,26 +17,9 @@ export type Sent =
 
 /** Sends the request to one worker and passes its answer on; resolves once that has ended, and never rejects. */
 export function sendTo(farm: Farm, call: Call, received: Received, choice: Choice, upstream: Upstream): Promise<Sent> {
-  const { config, engine } = choice.worker;
   const now = farm.clock.now();
   const { firstByte, idle } = farm.config.timeouts;
-  const deadlineLeftMs = received.deadlineAt === null ? null : Math.max(0, received.deadlineAt - now);
-  const request = {
-    origin: upstream.origin,
-    method: "POST",
-    path: upstream.prefix + (call.request.url ?? "/"),
-    headers: upstreamHeaders(call.request.rawHeaders, {
-      agent: engine === "agent",
-      apiKey: config.apiKey,
-      requestId: call.id,
-      caller: call.callerName,
-      priority: received.priority,
-      deadlineLeftMs,
-      hops: received.hops,
-    }),
-    body: replaceModel(received.body, received.scan, choice.upstreamModel),
-  };
-  const timeouts = { firstByteMs: Math.min(firstByte, deadlineLeftMs ?? firstByte), idleMs: idle };
+  const timeouts = { firstByteMs: Math.min(firstByte, deadlineLeft(received, now) ?? firstByte), idleMs: idle };
   call.firstSentAt ??= now;
   call.phase = "asking";
   call.upstreamModel = choice.upstreamModel;
@@ -47,23 +30,43 @@ export function sendTo(farm: Farm, call: Call, received: Received, choice: Choic
       call.onGone(null);
       resolve(end.kind === "relayed" ? finish(farm, call, relay, end) : end);
     };
-    attempt = new Attempt(
-      upstream.pool,
-      request,
-      timeouts,
-      farm.clock,
-      target(farm, call, received, choice, relay),
-      done,
-    );
+    // Made here and held nowhere: what the functions above could reach would stay until the answer's end.
+    const request = toRequest(call, received, choice, upstream, deadlineLeft(received, now));
+    const side = callerSide(farm, call, received, choice, relay);
+    attempt = new Attempt(upstream.pool, request, timeouts, farm.clock, side, done);
     const started = attempt;
     call.attempt = started;
     call.onGone(() => started.cancel());
   });
 }
 
+function deadlineLeft({ deadlineAt }: Received, now: number): number | null {
+  return deadlineAt === null ? null : Math.max(0, deadlineAt - now);
+}
+
+function toRequest(
+  call: Call,
+  received: Received,
+  { worker, upstreamModel }: Choice,
+  upstream: Upstream,
+  deadlineLeftMs: number | null,
+): ExchangeRequest {
+  const headers = upstreamHeaders(call.request.rawHeaders, {
+    agent: worker.engine === "agent",
+    apiKey: worker.config.apiKey,
+    requestId: call.id,
+    caller: call.callerName,
+    priority: received.priority,
+    deadlineLeftMs,
+    hops: received.hops,
+  });
+  const body = replaceModel(received.body, received.scan, upstreamModel);
+  return { origin: upstream.origin, method: "POST", path: upstream.prefix + (call.request.url ?? "/"), headers, body };
+}
+
 const EMPTY = Buffer.alloc(0);
 
-function target(farm: Farm, call: Call, received: Received, choice: Choice, relay: Relay): AttemptTarget {
+function callerSide(farm: Farm, call: Call, received: Received, choice: Choice, relay: Relay): AttemptTarget {
   const worker = choice.worker.config.name;
   return {
     worker,

@@ -12,7 +12,7 @@ export interface BoundCase {
 }
 
 /**
- * The longest wait until a job is granted, in milliseconds, while no load fails (rules R1 to R5):
+ * The longest wait until a job is granted, in milliseconds, by rules R1 to R7:
  *
  *     W = max(maxWait, P) + v * k * (T + R)
  *     R = max(min(ceil(Q / S) * P, U + P), minResident + P)      how long a turn lasts when another model is due
@@ -23,7 +23,9 @@ export interface BoundCase {
  * `gather` added to each turn.
  * The first term is P where that is longer than `maxWait`: a job that comes while all slots of its loaded model are busy
  * may see the turn close up to P later, before any slot was free, and the close itself takes up to P more.
- * A failed load counts as a turn whose length is its time-out.
+ * A load of another model that fails is a turn without answers (T up to its time-out), so that it changes nothing. A
+ * batch job may be overtaken for `maxWait` first. Engines that die, and jobs that leave in the midst of a turn, are
+ * outside it.
  */
 export function waitBound(rules: SchedulerRules, at: BoundCase): number {
   const { maxWait, maxBatch, minResident } = rules;

@@ -45,9 +45,8 @@ export class FailureBudget {
     const trial = this.#spent;
     this.#count += 1; // (1)
     this.#failedAt = now;
-    if (trial)
-      this.#pause = Math.min(this.#pause * 2, Math.max(LONGEST_PAUSE, failureReset)); // (4)
-    else if (this.#spent) this.#pause = failureReset;
+    if (!this.#spent) return;
+    this.#pause = trial ? Math.min(this.#pause * 2, Math.max(LONGEST_PAUSE, failureReset)) : failureReset; // (3), (4)
   }
 
   succeeded(): void {

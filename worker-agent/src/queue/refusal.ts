@@ -21,8 +21,7 @@ const LONGEST_S = 60;
  *
  * 1. its model is not served here;
  * 2. no new jobs are taken;
- * 3. its model used up its failure budget (rule R6);
- * 4. its deadline has passed.
+ * 3. its model used up its failure budget (rule R6).
  *
  * null: it may wait. Whether the queue has room is seen only when it could not be granted at once.
  */
@@ -34,13 +33,10 @@ export function refusal(job: Job, model: ModelState | undefined, draining: boole
     return { code: "draining", message: "this worker is draining and takes no new requests", retryAfterS: null }; // (2)
   }
   const refusedFor = model.failures.refusedFor(now);
-  if (refusedFor > 0) {
-    const count = model.failures.count(now);
-    const message = `${model.name} failed to load ${count} times in a row; it is tried again in ${formatDuration(refusedFor)}`;
-    return { code: "load_failed", message, retryAfterS: Math.ceil(refusedFor / 1_000) }; // (3)
-  }
-  if (job.deadlineAt !== null && job.deadlineAt <= now) return deadlinePassed(now - job.arrivedAt); // (4)
-  return null;
+  if (refusedFor === 0) return null;
+  const count = model.failures.count(now);
+  const message = `${model.name} failed to load ${count} times in a row; it is tried again in ${formatDuration(refusedFor)}`;
+  return { code: "load_failed", message, retryAfterS: Math.ceil(refusedFor / 1_000) }; // (3)
 }
 
 export function deadlinePassed(waitedMs: number): Refusal {

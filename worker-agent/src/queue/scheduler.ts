@@ -150,10 +150,10 @@ export class Scheduler {
   #giveUp(id: string, now: number): void {
     const entry = this.#waiting.get(id);
     if (entry === undefined) return;
-    const { name, queue, place } = this.#model(entry.job.model);
+    const { queue, place } = this.#model(entry.job.model);
     queue.remove(entry);
     this.#forget(entry);
-    if (this.#turn?.model !== name) place.gaveUp(entry.arrivedAt);
+    place.gaveUp(entry.arrivedAt);
     if (queue.size === 0) place.emptied(now);
   }
 

@@ -59,6 +59,6 @@ export function keepUntil(turn: Turn, rules: TurnRules, now: number): number {
  * Rule R2: a waiting model is due when its wait has reached `maxWait`, or when the present turn has had `maxBatch`
  * grants while another model waited.
  */
-export function isDue(waitingFrom: number, turn: Turn | null, rules: TurnRules, now: number): boolean {
-  return now >= waitingFrom + rules.maxWait || (turn !== null && turn.grantedBesides >= rules.maxBatch);
+export function isDue(waitingFrom: number, turn: Turn, rules: TurnRules, now: number): boolean {
+  return now >= waitingFrom + rules.maxWait || turn.grantedBesides >= rules.maxBatch;
 }

@@ -6,7 +6,7 @@ import { Drive, rulesFor } from "./drive.ts";
 import { steadyWorkload, worstAgainstBound } from "./workloads.ts";
 
 describe("the bound on waiting", () => {
-  it("holds for any workload without failures", () => {
+  it("holds for any workload of one caller", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 31 }), (seed) => {
         const { ratio } = worstAgainstBound(steadyWorkload(seededRandom(seed)));

@@ -101,7 +101,7 @@ describe("whatever happens", () => {
     );
   });
 
-  it("without failures and impatience every load serves somebody", () => {
+  it("without impatience every load that succeeds serves somebody", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 31 }), (seed) => {
         const drive = new Drive(steadyWorkload(seededRandom(seed), { mixed: true })).run();
@@ -111,7 +111,7 @@ describe("whatever happens", () => {
     );
   });
 
-  it("several callers and batch jobs wait no longer than the bound for their place", () => {
+  it("several callers and batch jobs wait no longer than the bound for their place, beside loads that fail", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 31 }), (seed) => {
         const { ratio } = worstAgainstBound(steadyWorkload(seededRandom(seed), { mixed: true }));

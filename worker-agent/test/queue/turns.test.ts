@@ -56,6 +56,34 @@ describe("R1, waiting since", () => {
   });
 });
 
+describe("R1, a place", () => {
+  it("starts anew after a failed load", () => {
+    const arrivals = [
+      job("a1", 0, "a"),
+      job("b", 100, "b", { answerMs: 5_000 }),
+      job("c", 500, "c"),
+      job("a2", 2_500, "a", { arrivedAt: -5_000 }),
+    ];
+    const drive = run({ arrivals, fails: (model, attempt) => model === "a" && attempt === 1 });
+    expect(drive.swaps).toEqual(["a", "b", "c", "a"]);
+  });
+
+  it("is not kept alive by requests that found the queue full", () => {
+    const rules = rulesFor({ a: 1, b: 1, c: 1 }, { maxWait: 3_000, maxDepth: 2 });
+    const arrivals = [
+      job("busy", 0, "a", { answerMs: 12_000 }),
+      job("gone", 1_000, "b", { leaveAt: 1_100 }),
+      job("c1", 2_000, "c"),
+      job("c2", 2_000, "c", { leaveAt: 2_500 }),
+      job("full", 2_100, "b"),
+      job("again", 9_000, "b"),
+    ];
+    const drive = run({ rules, found: "a", arrivals });
+    expect(drive.ended.get("full")?.how).toBe("queue_full");
+    expect(drive.swaps).toEqual(["c", "b"]);
+  });
+});
+
 describe("R2, due", () => {
   it("makes a model due after maxBatch grants besides it", () => {
     const rules = rulesFor({ a: 1, b: 1 }, { maxBatch: 3 });
@@ -92,6 +120,12 @@ describe("R3, a turn earns its load", () => {
     const drive = run({ rules, arrivals, loadMs: 3_000 });
     // Ready at 3 s with a quota of ten; may close at 6 s, when the fourth of a has been granted.
     expect(drive.granted.slice(0, 5)).toEqual(["a0", "a1", "a2", "b", "a3"]);
+  });
+
+  it("does not close for an overdue newcomer before it has served anybody", () => {
+    const rules = rulesFor({ a: 1, b: 1 }, { gather: 20 });
+    const arrivals = [job("b", 200_000, "b", { arrivedAt: 100_000 }), job("a", 200_005, "a")];
+    expect(run({ rules, found: "a", arrivals }).granted).toEqual(["a", "b"]);
   });
 
   it("never closes before minResident", () => {

@@ -4,11 +4,11 @@ import { Drive, rulesFor } from "./drive.ts";
 import type { Arrival, Workload } from "./drive.ts";
 
 interface Kind {
-  /** Several callers and both priorities; else one caller whose requests are all interactive. */
+  /** Several callers, both priorities, loads that fail; else one caller whose requests are all interactive. */
   mixed: boolean;
 }
 
-/** A random workload without failures, as the bound speaks of; every part of it comes from `random` alone. */
+/** A random workload such as the bound speaks of; every part of it comes from `random` alone. */
 export function steadyWorkload(random: Random, { mixed }: Kind = { mixed: false }): Workload {
   const between = (low: number, high: number) => low + Math.floor(random() * (high - low + 1));
   const pick = <T>(values: readonly T[]) => values.at(Math.floor(random() * values.length)) as T;
@@ -18,6 +18,7 @@ export function steadyWorkload(random: Random, { mixed }: Kind = { mixed: false 
     maxBatch: pick([1, 2, 5, 16, 64]),
     maxWait: pick([0, 100, 1_000, 10_000, 60_000]),
     minResident: pick([0, 0, 0, 500, 5_000, 100_000]),
+    failureLimit: pick([2, 1_000]),
     gather: pick([0, 0, 20, 300]),
   });
   const loads = Object.fromEntries(names.map((name) => [name, pick([1, 50, 2_000, 30_000, 180_000])]));
@@ -38,7 +39,8 @@ export function steadyWorkload(random: Random, { mixed }: Kind = { mixed: false 
   }
   arrivals.sort((a, b) => a.at - b.at);
   const found = random() < 0.5 ? { found: pick(names) } : {};
-  return { rules, ...found, loadMs: (model) => loads[model] ?? 0, arrivals };
+  const failing = mixed ? pick([0, 0, 0.2, 0.6]) : 0;
+  return { rules, ...found, loadMs: (model) => loads[model] ?? 0, arrivals, fails: () => random() < failing };
 }
 
 export interface Worst {

@@ -1,0 +1,54 @@
+import { connect, type Socket } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { describe, expect, it } from "vitest";
+import { cleanup } from "../support/cleanup.ts";
+import { fakeWorker } from "../support/fake-worker.ts";
+import { agents, runGateway } from "../support/gateway.ts";
+import { until } from "../support/until.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+function heldBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().arrayBuffers;
+}
+
+describe("a long prompt", () => {
+  it("is let go once its answer has begun, however long that runs", async () => {
+    const streams = 20;
+    const size = 1_024 * 1_024;
+    const worker = await fakeWorker({ m: "warm" }, ({ response }) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write("data: 1\n\n");
+    });
+    const gateway = await runGateway({ workers: agents({ a: worker }) });
+    const body = Buffer.from(JSON.stringify({ model: "M", messages: [{ role: "user", content: "x".repeat(size) }] }));
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n`;
+    const before = heldBytes();
+    let answers = 0;
+    const sockets: Socket[] = [];
+    for (let i = 0; i < streams; i += 1) {
+      const socket = connect(gateway.port, "127.0.0.1");
+      socket.on("error", () => {});
+      socket.once("data", () => {
+        answers += 1;
+      });
+      socket.write(head);
+      socket.write(body);
+      sockets.push(socket);
+    }
+    cleanup(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    await until("every answer has begun", () => answers === streams);
+    expect(worker.asked.map((asked) => asked.body.length)).toEqual(Array(streams).fill(body.length));
+    let held = 0;
+    await until("the prompts are collected", () => {
+      held = heldBytes() - before;
+      return held < (streams * size) / 4;
+    });
+    expect(held).toBeLessThan((streams * size) / 4);
+  });
+});
