@@ -1,6 +1,7 @@
+import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { startRig } from "./support/agent-rig.ts";
-import { only } from "./support/conditions.ts";
+import { only, until } from "./support/conditions.ts";
 import { recorded } from "./support/fixture.ts";
 import { handMadeEngine, type HandMadeEngine } from "./support/hand-made-engine.ts";
 
@@ -60,6 +61,43 @@ describe("an answer of the engine", () => {
     expect(Buffer.from((await reader.read()).value!).toString()).toBe("data: 1\n\n");
     finish();
     expect(Buffer.from((await reader.read()).value!).toString()).toBe("data: 2\n\n");
+  });
+
+  it("waits at the engine while its caller does not read", async () => {
+    const piece = Buffer.alloc(1_024 ** 2, "x");
+    let sent = 0;
+    const engine = await handMadeEngine((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const more = () => {
+        while (sent < 200) {
+          sent += 1;
+          if (!response.write(piece)) return;
+        }
+        response.end();
+      };
+      response.on("drain", more);
+      more();
+    });
+    const rig = await rigFor(engine);
+    const body = '{"model":"coder"}';
+    const caller = connect(rig.agent.port, "127.0.0.1");
+    caller.pause();
+    caller.write(`POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    let still = 0;
+    let before = -1;
+    await until(() => {
+      still = sent > 0 && sent === before ? still + 1 : 0;
+      before = sent;
+      return still > 50;
+    });
+    expect(sent).toBeLessThan(100);
+    let received = 0;
+    caller.on("data", (chunk: Buffer) => {
+      received += chunk.length;
+    });
+    caller.resume();
+    await until(() => received > 200 * piece.length);
+    caller.destroy();
   });
 
   it("of 30 MB arrives whole at a slow reader", async () => {

@@ -131,6 +131,22 @@ describe("an engine that dies", () => {
     expect(await rig.calls()).toEqual(["a"]);
   });
 
+  it("each time that it was found ready: the request is sent twice and no more", async () => {
+    const engine = await handMadeEngine((_request, response) => response.end("{}"));
+    const script = "#!/bin/sh\necho $1 >> calls.log\n";
+    const models = [{ name: "a", url: engine.url }];
+    const rig = await startRig({ script, config: { swap: { timeout: "5s" }, models } });
+    await engine.kill();
+    engine.afterHealth = () => void engine.kill();
+    const answer = rig.chat("a");
+    await until(async () => (await rig.calls()).length === 1);
+    await engine.revive();
+    expect((await answer).status).toBe(502);
+    expect((await errorOf(await answer)).message).toContain("The engine of a cannot be reached");
+    expect(await rig.calls()).toEqual(["a"]);
+    expect(await rig.health()).toMatchObject({ model: null, inflight: 0, queue_depth: 0 });
+  });
+
   it("between two requests on one connection: the second is sent again on a new one", async () => {
     let hits = 0;
     const engine = await handMadeEngine((_request, response) => {

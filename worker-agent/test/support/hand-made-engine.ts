@@ -6,6 +6,8 @@ export interface HandMadeEngine {
   url: string;
   port: number;
   requests: { path: string; headers: IncomingMessage["headers"]; body: Buffer }[];
+  /** Called when `/health` has been answered. */
+  afterHealth: () => void;
   /** Requests whose caller closed before the answer's end. */
   left: number;
   /** Resets every connection and listens no more, as if the process had been killed. */
@@ -19,10 +21,18 @@ export type HandMadeAnswer = (request: { path: string; body: Buffer }, response:
 /** An engine whose `/health` is good and whose inference paths answer as the test says. */
 export async function handMadeEngine(answer: HandMadeAnswer): Promise<HandMadeEngine> {
   const sockets = new Set<Socket>();
-  const engine: HandMadeEngine = { url: "", port: 0, requests: [], left: 0, kill, revive: () => listen(engine.port) };
+  const engine: HandMadeEngine = {
+    url: "",
+    port: 0,
+    requests: [],
+    left: 0,
+    afterHealth: () => {},
+    kill,
+    revive: () => listen(engine.port),
+  };
   const server = createServer((request, response) => {
     if (request.method === "GET") {
-      response.end("{}");
+      response.end("{}", () => engine.afterHealth());
       return;
     }
     const chunks: Buffer[] = [];
