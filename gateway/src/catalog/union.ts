@@ -24,7 +24,6 @@ export function updateUnion(union: Union, all: Listings, keys: Iterable<string>)
   // 2
   for (const alias of aliases) {
     const target = aliasTarget(all.get(alias) ?? [], alias);
-    if (target === alias) continue;
     const entry = target === null ? undefined : next.get(target);
     if (entry === undefined) next.delete(alias);
     else next.set(alias, entry);

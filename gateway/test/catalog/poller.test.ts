@@ -127,13 +127,6 @@ describe("the poller", () => {
     ["another page", "<!doctype html>"],
     ["JSON of another kind", { hello: "world" }],
     [
-      "20 MB",
-      (_: unknown, response: { write: Function; end: Function }) => {
-        response.write('{"protocol":1,"models":[],"x":"');
-        response.end("x".repeat(20 * 1024 * 1024));
-      },
-    ],
-    [
       "a body that never ends",
       (_: unknown, response: { write: Function; on: Function }) => {
         const timer = setInterval(() => response.write(" "), 20);
@@ -147,6 +140,18 @@ describe("the poller", () => {
     await poller.pollNow("a");
     expect(worker("a")).toMatchObject({ health: "healthy", catalog: "unreachable", report: null });
     expect(asked).not.toContain("/other");
+  });
+
+  it("takes 20 MB for no catalogue, however well formed", async () => {
+    const big = JSON.stringify({ ...catalog("m"), padding: "x".repeat(20 * 1024 * 1024) });
+    const { port } = await serve(routes({ "/catalog": big }));
+    const { poller, worker } = start(at(port));
+    await poller.firstRound;
+    expect(worker("a")).toMatchObject({
+      health: "healthy",
+      catalog: "unreachable",
+      problem: expect.stringContaining("8 MB"),
+    });
   });
 
   it("takes a worker whose catalogue alone hangs for alive", async () => {
