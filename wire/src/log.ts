@@ -5,12 +5,18 @@ export type Log = pino.Logger;
 
 /** A line is written at the latest after this many milliseconds, or with the process's end. */
 const FLUSH_MS = 100;
+let output: pino.DestinationStream | null = null;
 
-/** Several lines with one write: a busy gateway spends a tenth of its time on single ones. */
+/**
+ * Several lines with one write: single ones would cost a busy gateway a tenth of its time. The writes themselves are
+ * synchronous, since handing each to another thread costs more than it saves.
+ */
 function bufferedOutput(): pino.DestinationStream {
-  const output = pino.destination({ dest: 1, sync: false, minLength: 4_096 });
-  setInterval(() => output.flush(), FLUSH_MS).unref();
-  return output;
+  if (output !== null) return output;
+  const buffered = pino.destination({ dest: 1, sync: true, minLength: 4_096, periodicFlush: FLUSH_MS });
+  process.on("exit", () => buffered.flushSync());
+  output = buffered;
+  return buffered;
 }
 
 /** A line a request, each written by itself, costs a gateway more than the request does: lines go out in batches. */

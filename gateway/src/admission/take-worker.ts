@@ -11,7 +11,8 @@ export interface Taken {
   release(): void;
 }
 
-type Nothing = Extract<Decision, { kind: "none" }>;
+/** No worker can be asked (any more). */
+export type Nothing = Extract<Decision, { kind: "none" }>;
 
 /**
  * Picks a worker and takes a place there. Where all of the best set are at their caps it waits, first come, first

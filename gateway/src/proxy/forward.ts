@@ -1,6 +1,6 @@
 import { FarmError } from "@farmgate/shared";
 import { answerError } from "@farmgate/wire";
-import { deadlineError, isTaken, type Taken, takeWorker } from "../admission/take-worker.ts";
+import { deadlineError, isTaken, type Nothing, type Taken, takeWorker } from "../admission/take-worker.ts";
 import { untilReady } from "../admission/until-ready.ts";
 import type { Farm } from "../farm.ts";
 import type { RoutingRequest } from "../routing/types.ts";
@@ -56,10 +56,10 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
   for (;;) {
     if (call.goneError !== null) return { status: null, error: call.goneError };
     const taken = await takeWorker(farm, call, received, request, tried);
-    if (!isTaken(taken) && history.length === 0) {
-      return { status: null, error: new FarmError(taken.code, taken.message, { param: "model" }) };
+    if (!isTaken(taken)) {
+      const error = history.length === 0 ? nothingError(farm, taken) : walkError(farm, request, tried, history);
+      return { status: null, error };
     }
-    if (!isTaken(taken)) return { status: null, error: walkError(farm, request, tried, history) };
     tried.add(taken.choice.worker.config.name);
     const end = await ask(farm, call, received, taken, history);
     if (end.kind === "relayed") return { status: end.status, error: end.error };
@@ -120,6 +120,12 @@ function asFarmError(farm: Farm, call: Call, thrown: unknown): FarmError {
   if (thrown instanceof FarmError) return thrown;
   farm.log.error({ id: call.id, err: thrown }, "a request failed inside the gateway");
   return new FarmError("internal", "The gateway failed on this request; its log says more.");
+}
+
+/** No worker was asked. One that is away may be back after its next poll. */
+function nothingError(farm: Farm, { code, message }: Nothing): FarmError {
+  if (code === "model_not_found") return new FarmError(code, message, { param: "model" });
+  return new FarmError(code, message, { retryAfterS: farm.config.health.interval / 1_000 });
 }
 
 function walkError(
