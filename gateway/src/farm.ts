@@ -16,8 +16,6 @@ import type { Inflight } from "./state/inflight.ts";
 export interface Farm {
   readonly clock: Clock;
   readonly log: Log;
-  /** For the line of each request: its fields are chosen, so nothing has to be searched for secrets. */
-  readonly requestLog: Log;
   readonly version: string;
   /** Milliseconds on `clock.now`. */
   readonly startedAt: number;

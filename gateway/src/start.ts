@@ -83,7 +83,6 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
   return {
     clock,
     log,
-    requestLog: log.child({}, { redact: { paths: [] } }),
     version,
     startedAt: clock.now(),
     config,

@@ -19,9 +19,6 @@ function bufferedOutput(): pino.DestinationStream {
   return buffered;
 }
 
-/** A line a request, each written by itself, costs a gateway more than the request does: lines go out in batches. */
-const BATCH = { sync: false, minLength: 4_096, periodicFlush: 100 } as const;
-
 /**
  * The program's log on standard output: JSON lines, or readable ones on a terminal.
  * A line is written at the latest 100 ms after it was logged, and at the end of the process.

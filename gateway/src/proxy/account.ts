@@ -27,7 +27,7 @@ export function account(farm: Farm, call: Call, { status, error }: Served): void
   const usage = status === 200 ? call.tap.usage() : null;
   if (usage !== null && call.worker !== null) farm.metrics.used(model, call.worker, usage);
   if (call.worker !== null && isCutShort(call, status, error)) farm.metrics.truncated(call.worker);
-  farm.requestLog.info(
+  farm.log.info(
     {
       id: call.id,
       caller: call.callerName,
