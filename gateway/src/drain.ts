@@ -1,38 +1,33 @@
 import { FarmError } from "@farmgate/shared";
+import type { FrontServer } from "@farmgate/wire";
 import type { FastifyInstance } from "fastify";
 import type { CatalogPoller } from "./catalog/poller.ts";
 import type { Farm } from "./farm.ts";
 
-/** How long callers may take to read the last bytes of their answers, in milliseconds. */
-const FLUSH_MS = 1_000;
-/** Connections become idle once their last answer has been read: looked for this often. */
-const SWEEP_MS = 10;
+/** How long callers may at least take to read the last bytes of their answers, in milliseconds. */
+const READ_MS = 1_000;
 
 /**
  * Stops a gateway: no new connections, new requests and those that wait are told `draining`, running answers end
  * within `drain`; what is left then is cancelled.
  */
-export async function drainFarm(farm: Farm, app: FastifyInstance, poller: CatalogPoller): Promise<void> {
-  const { server } = app;
+export async function drainFarm(
+  farm: Farm,
+  app: FastifyInstance,
+  server: FrontServer,
+  poller: CatalogPoller,
+): Promise<void> {
   const startedAt = farm.clock.now();
   farm.draining = true;
   farm.log.info({ running: farm.live.all().length, waiting: farm.waitingRoom.size }, "draining");
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.close();
   farm.waitingRoom.turnAllAway();
   if (!(await within(farm, farm.live.idle(), farm.config.drain))) {
     const stopped = new FarmError("draining", "The gateway stopped before the answer was complete.");
     farm.log.warn({ running: farm.live.all().length }, "the drain time is over: cancelling what still runs");
     for (const call of farm.live.all()) call.cancel(stopped);
   }
-  let stopSweeping = () => {};
-  const sweep = () => {
-    server.closeIdleConnections();
-    stopSweeping = farm.clock.after(SWEEP_MS, sweep);
-  };
-  sweep();
-  await within(farm, closed, FLUSH_MS);
-  stopSweeping();
-  server.closeAllConnections();
+  await server.end(Math.max(READ_MS, startedAt + farm.config.drain - farm.clock.now()), farm.clock);
   await poller.stop();
   await farm.upstreams.destroy();
   await app.close();

@@ -1,6 +1,5 @@
-import type { AddressInfo } from "node:net";
 import type { Clock, Random } from "@farmgate/shared";
-import { KeyRing, type Log } from "@farmgate/wire";
+import { FrontServer, KeyRing, type Log } from "@farmgate/wire";
 import { WaitingRoom } from "./admission/waiting-room.ts";
 import { CatalogPoller } from "./catalog/poller.ts";
 import { CatalogStore } from "./catalog/store.ts";
@@ -47,22 +46,13 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     flowing: (worker, since) => farm.live.flowing(worker, since),
   });
   farm.catalog.onChange(() => farm.waitingRoom.wake());
-  const app = await createControl(farm, (handler) => createDoor(farm, handler));
-  const { server } = app;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host: config.listen.host, port: config.listen.port }, () => {
-      server.removeListener("error", reject);
-      resolve();
-    });
-  });
+  const server = new FrontServer(() => farm.config.limits.body);
+  const app = await createControl(farm, (control) => server.on("request", createDoor(farm, control)));
+  const { url, port } = await server.listenOn(config.listen);
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
   farm.ready = poller.firstRound.then(() => {
     farm.isReady = true;
   });
-  const { port } = server.address() as AddressInfo;
-  const host = config.listen.host.includes(":") ? `[${config.listen.host}]` : config.listen.host;
-  const url = `http://${host}:${port}`;
   log.info({ url, workers: config.workers.length }, "listening");
   let closing: Promise<void> | null = null;
   return {
@@ -70,7 +60,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     port,
     reload: (next) => reloadFarm(farm, poller, next),
     close() {
-      closing ??= drainFarm(farm, app, poller);
+      closing ??= drainFarm(farm, app, server, poller);
       return closing;
     },
   };

@@ -1,6 +1,7 @@
 export * from "./answer-error.ts";
 export * from "./exchange.ts";
 export * from "./exchange-failure.ts";
+export * from "./front-server.ts";
 export * from "./key-ring.ts";
 export * from "./log.ts";
 export * from "./read-body.ts";

@@ -1,60 +1,41 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { pathOf } from "@farmgate/shared";
+import { FrontServer } from "@farmgate/wire";
 import type { FastifyInstance } from "fastify";
-import { inferenceBody, pathOf } from "./serve/agent-paths.ts";
+import { inferenceBody } from "./serve/agent-paths.ts";
 import { buildControl, type ControlContext } from "./serve/control.ts";
-import { Inference, type InferenceContext } from "./serve/inference.ts";
+import { BODY_LIMIT, Inference, type InferenceContext } from "./serve/inference.ts";
 
-/** Above what proxies keep idle connections for, so that they close first. Milliseconds. */
-const KEEP_ALIVE_MS = 75_000;
-
-/** The agent's listener: inference on plain node:http, everything else by fastify, both on one port. */
+/** The agent's listener: inference straight from the server, everything else by fastify, both on one port. */
 export class AgentServer {
   readonly #app: FastifyInstance;
-  readonly #server: Server;
+  readonly #server = new FrontServer(() => BODY_LIMIT);
+  readonly #context: ControlContext & InferenceContext;
 
   constructor(context: ControlContext & InferenceContext) {
+    this.#context = context;
     const inference = new Inference(context);
-    let server: Server | null = null;
-    this.#app = buildControl(context, (control) => {
-      server = createServer((request, response) => {
+    this.#app = buildControl(context, (control) =>
+      this.#server.on("request", (request, response) => {
         if (inferenceBody(pathOf(request.url ?? "")) === null) control(request, response);
         else void inference.handle(request, response);
-      });
-      server.keepAliveTimeout = KEEP_ALIVE_MS;
-      server.headersTimeout = KEEP_ALIVE_MS + 5_000;
-      // A slow upload is no attack here; the body limit bounds it.
-      server.requestTimeout = 0;
-      return server;
-    });
-    if (server === null) throw new Error("fastify made no server");
-    this.#server = server;
+      }),
+    );
   }
 
   /** Listens; port 0 takes a free one. Rejects with the system's code when the address cannot be had. */
-  async listen(host: string, port: number): Promise<{ url: string; port: number }> {
+  async listen(at: { host: string; port: number }): Promise<{ url: string; port: number }> {
     await this.#app.ready();
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(port, host, () => {
-        this.#server.off("error", reject);
-        resolve();
-      });
-    });
-    const address = this.#server.address() as AddressInfo;
-    const shown = address.family === "IPv6" ? `[${address.address}]` : address.address;
-    return { url: `http://${shown}:${address.port}`, port: address.port };
+    return this.#server.listenOn(at);
   }
 
   /** No new connections; idle ones are closed, those with an answer under way stay. */
   stopAccepting(): void {
     this.#server.close();
-    this.#server.closeIdleConnections();
   }
 
-  /** Cuts what is left. */
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
+  /** Lets callers read what was answered, for `ms` milliseconds at most; then cuts what is left. */
+  async close(ms: number): Promise<void> {
+    await this.#server.end(ms, this.#context.clock);
     await this.#app.close();
   }
 }

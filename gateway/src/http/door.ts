@@ -1,7 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
-import { apiFamily, FarmError, HEADER, inferenceApi } from "@farmgate/shared";
-import { answerError } from "@farmgate/wire";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { apiFamily, FarmError, HEADER, inferenceApi, pathOf } from "@farmgate/shared";
+import { answerError, onCallerLeft } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import { Call } from "../proxy/call.ts";
 import { forward } from "../proxy/forward.ts";
@@ -9,15 +8,12 @@ import { corsHeaders, preflightHeaders } from "./cors.ts";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Idle connections of callers are kept longer than any usual proxy in front keeps its own to us. */
-const KEEP_ALIVE_MS = 75_000;
-
 /**
- * The gateway's HTTP server. Inference goes straight from the bare server to `forward`; every other path goes to
+ * What the gateway's server does with a request. Inference goes straight to `forward`; every other path goes to
  * `control`. Each answer, whoever gives it, carries the request's id and the CORS headers once.
  */
-export function createDoor(farm: Farm, control: Handler): Server {
-  const handle: Handler = (request, response) => {
+export function createDoor(farm: Farm, control: Handler): Handler {
+  return (request, response) => {
     const asked = request.headers[HEADER.requestId];
     const candidate = farm.ids.idFor(asked);
     const id = farm.live.has(candidate) ? farm.ids.next() : candidate;
@@ -44,60 +40,7 @@ export function createDoor(farm: Farm, control: Handler): Server {
     const { clock } = farm;
     const times = { arrivedAt: clock.now(), since: clock.wall() };
     const call = new Call({ id, api, family, request, response, cors, ...times });
-    watchCaller(call);
+    onCallerLeft(request, response, () => call.leave());
     void forward(farm, call);
   };
-  const server = createServer(
-    {
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: KEEP_ALIVE_MS + 15_000,
-      // An upload of a large prompt over a slow line may take its time.
-      requestTimeout: 0,
-      noDelay: true,
-      maxHeaderSize: 32 * 1_024,
-    },
-    handle,
-  );
-  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-    const announced = Number(request.headers["content-length"] ?? 0);
-    if (announced <= farm.config.limits.body) response.writeContinue();
-    handle(request, response);
-  });
-  server.on("clientError", refuseNonsense);
-  return server;
-}
-
-/** The path of a request target, without its query. */
-export function pathOf(url: string): string {
-  const query = url.indexOf("?");
-  return query < 0 ? url : url.slice(0, query);
-}
-
-/** Ends the call when its caller closes the connection, or only its own half of it. */
-function watchCaller(call: Call): void {
-  const { request, response } = call;
-  const { socket } = request;
-  const left = () => call.leave();
-  socket.once("end", left);
-  response.once("close", () => {
-    socket.removeListener("end", left);
-    if (!response.writableFinished) call.leave();
-  });
-}
-
-/** Bytes that are no HTTP, or headers over the limit. */
-function refuseNonsense(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
-  const message = "The request is not valid HTTP, or its headers are too large.";
-  const body = JSON.stringify({
-    error: { message, type: "invalid_request_error", param: null, code: "invalid_request" },
-  });
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
-      `connection: close\r\n\r\n${body}`,
-  );
 }

@@ -1,10 +1,10 @@
 import type { Server } from "node:http";
-import { apiFamily, errorBody, errorHeaders, FarmError, HEADER } from "@farmgate/shared";
+import { apiFamily, errorBody, errorHeaders, FarmError, HEADER, pathOf } from "@farmgate/shared";
 import type { Caller } from "@farmgate/wire";
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Farm } from "../farm.ts";
 import { isAllowedOrigin } from "../http/cors.ts";
-import { type Handler, pathOf } from "../http/door.ts";
+import type { Handler } from "../http/door.ts";
 import { farmRoutes } from "./farm-routes.ts";
 import { healthRoutes } from "./health-routes.ts";
 import { modelRoutes } from "./model-routes.ts";

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { anyGlobMatches, type Clock, errorBody, errorHeaders, FarmError, HEADER } from "@farmgate/shared";
+import { anyGlobMatches, type Clock, errorBody, errorHeaders, FarmError, HEADER, pathOf } from "@farmgate/shared";
 import type { Caller, KeyRing, Log } from "@farmgate/wire";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyServerFactory } from "fastify";
 import type { Executor } from "../executor.ts";
@@ -7,7 +7,6 @@ import type { Learned } from "../learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
 import { catalogOf, healthOf, type Identity } from "../status.ts";
-import { pathOf } from "./agent-paths.ts";
 import { requestIdOf } from "./asked.ts";
 import { unknownModel } from "./inference.ts";
 import type { ModelOrders } from "./model-orders.ts";
