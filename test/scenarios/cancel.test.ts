@@ -87,7 +87,8 @@ describe("a caller who leaves", () => {
   it("is gone while the swap runs, and nothing reaches the engine afterwards", async () => {
     const { engines, url, health } = await startChain({ prompt: 0, tokens: 20 }, 1);
     const waiting = askChat(url, "b");
-    await until(async () => (await health()).queue_depth === 1, "b waits for the swap");
+    await until(async () => (await health()).model === null, "the swap runs");
+    expect((await health()).queue_depth).toBe(1);
     const ms = await timeUntil(async () => (await health()).queue_depth === 0, waiting.leave);
     console.log(`cancel swapping: gone after ${ms.toFixed(1)} ms`);
     await until(async () => (await health()).model === "b", "the swap has ended");
