@@ -38,7 +38,7 @@ export interface AccountsDeps {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  catalog(): Catalog;
+  catalog: () => Catalog;
 }
 
 /**
