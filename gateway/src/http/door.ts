@@ -76,7 +76,11 @@ export function pathOf(url: string): string {
 function watchCaller(call: Call): void {
   const { request, response } = call;
   const { socket } = request;
-  const left = () => call.leave();
+  const left = () => {
+    call.leave();
+    // Else the connection would stay until a caller who has left has read what is under way to it.
+    response.destroy();
+  };
   socket.once("end", left);
   response.once("close", () => {
     socket.removeListener("end", left);

@@ -109,10 +109,8 @@ export class Attempt implements ExchangeSink {
       this.#done(relayed);
       return;
     }
-    const body = Buffer.concat(this.#errorBody);
-    // A redirect is not followed: it would take the request to a machine that nobody configured.
-    const meaning =
-      this.#status < 400 ? "worker_fault" : this.#target.meaning({ status: this.#status, body: body.toString("utf8") });
+    const body = Buffer.concat(this.#errorBody).toString("utf8");
+    const meaning = this.#target.meaning({ status: this.#status, body });
     if (meaning !== "client_fault") {
       const retryAfterS = retryAfterSeconds(this.#rawHeaders);
       const { worker } = this.#target;

@@ -62,6 +62,27 @@ describe("a caller who leaves", () => {
     expect(worker.asked).toHaveLength(1);
   });
 
+  it("by closing its own half without reading what it is sent ends the worker's work", async () => {
+    const worker = await fakeWorker({ m: "warm" }, ({ response }) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const piece = Buffer.alloc(256 * 1_024, "x");
+      const push = () => {
+        while (!response.destroyed && response.write(piece));
+      };
+      response.on("drain", push);
+      push();
+    });
+    const gateway = await runGateway({ workers: agents({ a: worker }) });
+    const socket = post(gateway);
+    socket.pause();
+    const got = await asked(worker);
+    await until("the worker is held back", () => got.response.writableNeedDrain);
+    socket.end();
+    await until("the worker sees the close", () => got.closed, CEILING_MS);
+    await until("the request is gone", async () => (await requests(gateway)).length === 0, CEILING_MS);
+    expect(worker.asked).toHaveLength(1);
+  });
+
   it("while a connection is made never reaches the worker", async () => {
     let bytes = "";
     // It never answers a TLS greeting, so that connections to it are never made.
