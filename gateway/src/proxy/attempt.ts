@@ -1,4 +1,4 @@
-import type { Clock } from "@farmgate/shared";
+import { type Clock, isEventStream } from "@farmgate/shared";
 import {
   Exchange,
   type ExchangeFailure,
@@ -9,7 +9,7 @@ import {
 } from "@farmgate/wire";
 import type { Dispatcher } from "undici";
 import type { AnswerMeaning, FailedAttempt } from "./failure.ts";
-import { isEventStream, retryAfterSeconds } from "./headers.ts";
+import { retryAfterSeconds } from "./headers.ts";
 
 /** An error answer is read up to here to learn what it means; a longer one is passed on unread. */
 const MAX_ERROR_BODY = 64 * 1_024;
