@@ -1,12 +1,8 @@
 import { FarmError } from "@farmgate/shared";
+import { endConnections } from "@farmgate/wire";
 import type { FastifyInstance } from "fastify";
 import type { CatalogPoller } from "./catalog/poller.ts";
 import type { Farm } from "./farm.ts";
-
-/** How long callers may take to read the last bytes of their answers, in milliseconds. */
-const FLUSH_MS = 1_000;
-/** Connections become idle once their last answer has been read: looked for this often. */
-const SWEEP_MS = 10;
 
 /**
  * Stops a gateway: no new connections, new requests and those that wait are told `draining`, running answers end
@@ -17,22 +13,14 @@ export async function drainFarm(farm: Farm, app: FastifyInstance, poller: Catalo
   const startedAt = farm.clock.now();
   farm.draining = true;
   farm.log.info({ running: farm.live.all().length, waiting: farm.waitingRoom.size }, "draining");
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.close();
   farm.waitingRoom.turnAllAway();
   if (!(await within(farm, farm.live.idle(), farm.config.drain))) {
     const stopped = new FarmError("draining", "The gateway stopped before the answer was complete.");
     farm.log.warn({ running: farm.live.all().length }, "the drain time is over: cancelling what still runs");
     for (const call of farm.live.all()) call.cancel(stopped);
   }
-  let stopSweeping = () => {};
-  const sweep = () => {
-    server.closeIdleConnections();
-    stopSweeping = farm.clock.after(SWEEP_MS, sweep);
-  };
-  sweep();
-  await within(farm, closed, FLUSH_MS);
-  stopSweeping();
-  server.closeAllConnections();
+  await endConnections(server, farm.clock);
   await poller.stop();
   await farm.upstreams.destroy();
   await app.close();

@@ -1,5 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Clock, FarmError } from "@farmgate/shared";
+import { endConnections } from "@farmgate/wire";
 import type { FastifyInstance } from "fastify";
 import { inferenceBody, pathOf } from "./serve/agent-paths.ts";
 import { buildControl, type ControlContext } from "./serve/control.ts";
@@ -12,9 +14,13 @@ const KEEP_ALIVE_MS = 75_000;
 export class AgentServer {
   readonly #app: FastifyInstance;
   readonly #server: Server;
+  readonly #inference: Inference;
+  readonly #clock: Clock;
 
   constructor(context: ControlContext & InferenceContext) {
     const inference = new Inference(context);
+    this.#inference = inference;
+    this.#clock = context.clock;
     let server: Server | null = null;
     this.#app = buildControl(context, (control) => {
       server = createServer((request, response) => {
@@ -46,15 +52,16 @@ export class AgentServer {
     return { url: `http://${shown}:${address.port}`, port: address.port };
   }
 
-  /** No new connections; idle ones are closed, those with an answer under way stay. */
-  stopAccepting(): void {
+  /** No new connections; requests still on their way are told why, idle connections are closed, the others stay. */
+  stopAccepting(why: FarmError): void {
     this.#server.close();
+    this.#inference.turnAway(why);
     this.#server.closeIdleConnections();
   }
 
-  /** Cuts what is left. */
+  /** Cuts what is left, once callers had time to read the ends of their answers. */
   async close(): Promise<void> {
-    this.#server.closeAllConnections();
+    await endConnections(this.#server, this.#clock);
     await this.#app.close();
   }
 }

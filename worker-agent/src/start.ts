@@ -174,7 +174,7 @@ async function drainAndStop(
 ): Promise<void> {
   const error = new FarmError("draining", "This agent is stopping.");
   executor.tell({ type: "drain" });
-  server.stopAccepting();
+  server.stopAccepting(error);
   executor.rejectWaiting(error);
   await Promise.race([executor.idle(), pause(config.drain, clock)]);
   const left = executor.view().inflight;

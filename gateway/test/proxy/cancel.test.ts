@@ -178,6 +178,18 @@ describe("a request that an operator cancels", () => {
     expect((await fetch(`${gateway.url}/farm/requests/long-one`, { method: "DELETE" })).status).toBe(404);
   });
 
+  it("is told so while it is still being sent", async () => {
+    const gateway = await runGateway({});
+    const socket = connect(gateway.port, "127.0.0.1");
+    const head = "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-request-id: up1\r\ncontent-length: 1000\r\n\r\n";
+    socket.write(`${head}{"model"`);
+    await until("it is under way", async () => (await requests(gateway)).some(({ phase }) => phase === "receiving"));
+    const told = new Promise<string>((resolve) => socket.once("data", (data) => resolve(String(data))));
+    await fetch(`${gateway.url}/farm/requests/up1`, { method: "DELETE" });
+    expect(await told).toMatch(/^HTTP\/1\.1 499 [^]*"code":"cancelled"/);
+    socket.destroy();
+  });
+
   it("is told so inside its stream", async () => {
     const worker = await fakeWorker({ m: "warm" }, streams);
     const gateway = await runGateway({ workers: agents({ a: worker }) });
