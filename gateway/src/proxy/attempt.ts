@@ -1,4 +1,4 @@
-import type { Clock } from "@farmgate/shared";
+import { type Clock, isEventStream } from "@farmgate/shared";
 import {
   Exchange,
   type ExchangeFailure,
@@ -9,7 +9,7 @@ import {
 } from "@farmgate/wire";
 import type { Dispatcher } from "undici";
 import type { AnswerMeaning, FailedAttempt } from "./failure.ts";
-import { isEventStream, retryAfterSeconds } from "./headers.ts";
+import { retryAfterSeconds } from "./headers.ts";
 
 /** An error answer is read up to here to learn what it means; a longer one is passed on unread. */
 const MAX_ERROR_BODY = 64 * 1_024;
@@ -109,10 +109,8 @@ export class Attempt implements ExchangeSink {
       this.#done(relayed);
       return;
     }
-    const body = Buffer.concat(this.#errorBody);
-    // A redirect is not followed: it would take the request to a machine that nobody configured.
-    const meaning =
-      this.#status < 400 ? "worker_fault" : this.#target.meaning({ status: this.#status, body: body.toString("utf8") });
+    const body = Buffer.concat(this.#errorBody).toString("utf8");
+    const meaning = this.#target.meaning({ status: this.#status, body });
     if (meaning !== "client_fault") {
       const retryAfterS = retryAfterSeconds(this.#rawHeaders);
       const { worker } = this.#target;
