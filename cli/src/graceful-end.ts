@@ -5,6 +5,8 @@ import type { Io } from "./io.ts";
 
 /** Time beyond the drain for sockets and scripts to close, in milliseconds. */
 const MARGIN_MS = 5_000;
+/** A timer cannot wait longer, in milliseconds: beyond this it would fire at once. */
+const LONGEST_MS = 2 ** 31 - 1;
 /**
  * Signals that follow the first one this closely are the same wish: under `npm start` a Ctrl-C comes from the
  * terminal and once more from npm.
@@ -42,7 +44,7 @@ export function graceful({ io, log, drainMs, close, endHard }: GracefulEndOption
   };
   const grace = closeWithGrace(
     {
-      delay: drainMs + MARGIN_MS,
+      delay: Math.min(drainMs + MARGIN_MS, LONGEST_MS),
       skip: ["SIGTERM", "SIGINT"],
       logger: { error: (error: unknown) => log.error({ err: error }, "ended with an error") },
       onSecondSignal: (signal) => hard(`a second signal (${signal})`),

@@ -4,9 +4,6 @@ import type { FastifyInstance } from "fastify";
 import type { CatalogPoller } from "./catalog/poller.ts";
 import type { Farm } from "./farm.ts";
 
-/** How long callers may at least take to read the last bytes of their answers, in milliseconds. */
-const READ_MS = 1_000;
-
 /**
  * Stops a gateway: no new connections, new requests and those that wait are told `draining`, running answers end
  * within `drain`; what is left then is cancelled.
@@ -27,10 +24,11 @@ export async function drainFarm(
     farm.log.warn({ running: farm.live.all().length }, "the drain time is over: cancelling what still runs");
     for (const call of farm.live.all()) call.cancel(stopped);
   }
-  await server.end(Math.max(READ_MS, startedAt + farm.config.drain - farm.clock.now()), farm.clock);
+  await server.end(startedAt + farm.config.drain - farm.clock.now(), farm.clock);
   await poller.stop();
   await farm.upstreams.destroy();
   await app.close();
+  farm.accounts.settle();
   farm.log.info({ ms: Math.round(farm.clock.now() - startedAt) }, "stopped");
 }
 

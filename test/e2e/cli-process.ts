@@ -43,6 +43,8 @@ export interface LogLine {
   name: string;
   msg: string;
   pid: number;
+  /** ISO 8601. */
+  time: string;
 }
 
 /** The lines of its log and of its children's, in order. */

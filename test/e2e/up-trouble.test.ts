@@ -77,11 +77,12 @@ engines: [{ name: e, listen: { port: ${engine} }, models: [{ name: m, loaded: tr
 `);
   const up = start(cleanup, ["up", "--config", file]);
   await told(up, "Farmgate is up");
-  const first = logLines(up).find((line) => line.name === "engine e");
-  process.kill(first?.pid ?? Number.NaN, "SIGKILL");
+  const pids = () => new Set(logLines(up).flatMap((line) => (line.name === "engine e" ? [line.pid] : [])));
+  await until(() => pids().size === 1, "the engine has written its log");
+  for (const pid of pids()) process.kill(pid, "SIGKILL");
   await told(up, "engine e ended (SIGKILL); it is started again in 500 ms");
   await until(() => answers(`http://127.0.0.1:${engine}/health`), "the engine answers again");
-  expect(new Set(logLines(up).flatMap((line) => (line.name === "engine e" ? [line.pid] : []))).size).toBe(2);
+  await until(() => pids().size === 2, "another engine process has written its log");
 });
 
 test("a second signal ends everything at once", async () => {

@@ -120,7 +120,9 @@ describe("a farm that `farmgate up` started", () => {
     up.child.kill("SIGTERM");
     expect(await answer).toMatchObject({ finish: "length", model: "small" });
     expect(await up.ended).toBe(0);
-    const closing = logLines(up).filter((line) => line.msg === "SIGTERM: closing");
+    const closing = logLines(up)
+      .filter((line) => line.msg === "SIGTERM: closing")
+      .toSorted((a, b) => a.time.localeCompare(b.time));
     expect(closing.map((line) => line.name.split(" ")[0])).toEqual([
       "up",
       "gateway",

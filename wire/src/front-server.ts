@@ -18,13 +18,17 @@ const SETTINGS = {
   maxHeaderSize: 32 * 1_024,
 };
 
+/** How long callers may take at the end to read, or still to send, in milliseconds. */
+const LAST_MS = 1_000;
+
 /** The HTTP server of a program: its settings, its refusals of what is no HTTP, and its end. */
 export class FrontServer extends Server {
-  /** Connections with answers under way, and how many. */
+  readonly #open = new Set<ServerResponse>();
+  /** How many answers are open on each connection that has any. */
   readonly #busy = new Map<Socket, number>();
   /** Connections that wait for their next request. */
   readonly #idle = new Set<Socket>();
-  #whenNoneBusy: (() => void)[] = [];
+  #onClosed: () => void = () => {};
 
   /** `bodyLimit` in bytes: a caller who asks first (`Expect: 100-continue`) is not asked to send more. */
   constructor(bodyLimit: () => number) {
@@ -58,48 +62,61 @@ export class FrontServer extends Server {
     for (const socket of this.#idle) socket.destroy();
   }
 
-  /** After `close`: lets callers read what was answered, for `ms` milliseconds at most, and cuts what is left then. */
+  /**
+   * After `close`: lets callers read what was answered, for `ms` milliseconds, and finish what they still send, for one
+   * second; then cuts what is left.
+   */
   async end(ms: number, clock: Clock): Promise<void> {
-    await new Promise<void>((resolve) => {
-      if (this.#busy.size === 0) {
-        resolve();
-        return;
-      }
-      const stopTimer = clock.after(ms, resolve);
-      this.#whenNoneBusy.push(() => {
-        stopTimer();
-        resolve();
-      });
-    });
+    await this.#until(() => this.#open.size === 0, LAST_MS, clock);
+    await this.#until(() => ![...this.#open].some((response) => response.writableEnded), ms - LAST_MS, clock);
     this.closeAllConnections();
   }
 
+  /** Looks again whenever an answer has closed, for `ms` milliseconds at most. */
+  async #until(holds: () => boolean, ms: number, clock: Clock): Promise<void> {
+    if (ms <= 0 || holds()) return;
+    await new Promise<void>((resolve) => {
+      const stopTimer = clock.after(ms, resolve);
+      this.#onClosed = () => {
+        if (!holds()) return;
+        stopTimer();
+        resolve();
+      };
+    });
+    this.#onClosed = () => {};
+  }
+
   #track(socket: Socket, response: ServerResponse): void {
-    if (!this.#busy.has(socket) && !this.#idle.delete(socket)) {
-      socket.once("close", () => this.#idle.delete(socket));
-    }
-    this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1);
+    const open = this.#busy.get(socket) ?? 0;
+    if (open === 0 && !this.#idle.delete(socket)) socket.once("close", () => this.#idle.delete(socket));
+    this.#busy.set(socket, open + 1);
+    this.#open.add(response);
     response.once("close", () => {
+      this.#open.delete(response);
       const left = (this.#busy.get(socket) ?? 1) - 1;
       if (left > 0) {
         this.#busy.set(socket, left);
-        return;
+      } else {
+        this.#busy.delete(socket);
+        if (!this.listening) socket.destroySoon();
+        else if (!socket.destroyed) this.#idle.add(socket);
       }
-      this.#busy.delete(socket);
-      if (!this.listening) socket.destroySoon();
-      else if (!socket.destroyed) this.#idle.add(socket);
-      if (this.#busy.size > 0) return;
-      for (const tell of this.#whenNoneBusy.splice(0)) tell();
+      this.#onClosed();
     });
   }
 }
 
-/** Calls `left` once when the caller closes its connection before its answer has ended, or only its own half of it. */
+/** Calls `left` when the caller closes its connection, or only its own half of it, before its answer has ended. */
 export function onCallerLeft(request: IncomingMessage, response: ServerResponse, left: () => void): void {
   const { socket } = request;
-  socket.once("end", left);
+  const half = () => {
+    left();
+    // Else the connection would stay until a caller who has left has read what is under way to it.
+    response.destroy();
+  };
+  socket.once("end", half);
   response.once("close", () => {
-    socket.removeListener("end", left);
+    socket.removeListener("end", half);
     if (!response.writableFinished) left();
   });
 }

@@ -1,5 +1,6 @@
 import pino from "pino";
 import pretty from "pino-pretty";
+import { readableLine } from "./readable-line.ts";
 
 export type Log = pino.Logger;
 
@@ -32,5 +33,14 @@ export function createLog(name: string, level: string = process.env["FARMGATE_LO
     formatters: { level: (label) => ({ level: label }) },
   };
   if (!process.stdout.isTTY) return pino(options, bufferedOutput());
-  return pino(options, pretty({ sync: true, ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss.l" }));
+  return pino(
+    options,
+    pretty({
+      sync: true,
+      hideObject: true,
+      ignore: "pid,hostname",
+      translateTime: "SYS:HH:MM:ss.l",
+      messageFormat: readableLine,
+    }),
+  );
 }

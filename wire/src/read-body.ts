@@ -1,11 +1,19 @@
 import type { IncomingMessage } from "node:http";
 import { FarmError, formatSize } from "@farmgate/shared";
 
+/** Ends the reading early: it rejects with this. */
+export type StopReading = (why: FarmError) => void;
+
 /**
  * The whole request body, at most `limit` bytes.
- * Rejects with `body_too_large` as soon as that is known, with `client_closed` when the caller leaves first.
+ * Rejects with `body_too_large` as soon as that is known, with `client_closed` when the caller leaves first, and with
+ * whatever `onStart`'s argument is called with before the end.
  */
-export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+export function readBody(
+  request: IncomingMessage,
+  limit: number,
+  onStart: (stop: StopReading) => void = ignore,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const announced = Number(request.headers["content-length"] ?? 0);
     const tooLarge = () =>
@@ -24,10 +32,12 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
     const data = (chunk: Buffer): void => {
       length += chunk.length;
       chunks.push(chunk);
-      if (length <= limit) return;
+      if (length > limit) stop(tooLarge());
+    };
+    const stop = (why: FarmError): void => {
       request.pause();
       settle();
-      reject(tooLarge());
+      reject(why);
     };
     const end = (): void => {
       settle();
@@ -41,6 +51,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
       if (!request.complete) left();
     };
     request.on("data", data).on("end", end).on("close", close).on("error", left);
+    onStart(stop);
   });
 }
 

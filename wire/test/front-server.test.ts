@@ -95,23 +95,30 @@ describe("the end of a front server", () => {
     await ended;
   });
 
-  it("does not wait for connections that never asked, nor longer than it is told", async () => {
-    const { server, port } = await listening((_request, response) => {
-      response.writeHead(200).flushHeaders();
-    });
+  it("does not wait for connections that never asked", async () => {
+    const { server, port } = await listening(() => {});
     const silent = caller(port);
     await new Promise((resolve) => silent.once("connect", resolve));
     server.close();
     await server.end(3_600_000, clock);
     expect(await all(silent)).toBe("");
+  });
 
-    const stuck = await listening((_request, response) => response.writeHead(200).flushHeaders());
-    const reader = caller(stuck.port);
+  it("waits a second, not longer, for an answer that does not end", async () => {
+    const { server, port } = await listening((_request, response) => response.writeHead(200).flushHeaders());
+    const reader = caller(port);
     reader.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     await new Promise((resolve) => reader.once("data", resolve));
-    stuck.server.close();
-    await stuck.server.end(20, clock);
+    server.close();
+    const waits: number[] = [];
+    const after = (ms: number, fn: () => void) => {
+      waits.push(ms);
+      setImmediate(fn);
+      return () => {};
+    };
+    await server.end(3_600_000, { ...clock, after });
     await new Promise((resolve) => reader.once("end", resolve));
+    expect(waits).toEqual([1_000]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { pathOf } from "@farmgate/shared";
+import { type Clock, type FarmError, pathOf } from "@farmgate/shared";
 import { FrontServer } from "@farmgate/wire";
 import type { FastifyInstance } from "fastify";
 import { inferenceBody } from "./serve/agent-paths.ts";
@@ -9,11 +9,13 @@ import { BODY_LIMIT, Inference, type InferenceContext } from "./serve/inference.
 export class AgentServer {
   readonly #app: FastifyInstance;
   readonly #server = new FrontServer(() => BODY_LIMIT);
-  readonly #context: ControlContext & InferenceContext;
+  readonly #inference: Inference;
+  readonly #clock: Clock;
 
   constructor(context: ControlContext & InferenceContext) {
-    this.#context = context;
+    this.#clock = context.clock;
     const inference = new Inference(context);
+    this.#inference = inference;
     this.#app = buildControl(context, (control) =>
       this.#server.on("request", (request, response) => {
         if (inferenceBody(pathOf(request.url ?? "")) === null) control(request, response);
@@ -28,14 +30,15 @@ export class AgentServer {
     return this.#server.listenOn(at);
   }
 
-  /** No new connections; idle ones are closed, those with an answer under way stay. */
-  stopAccepting(): void {
+  /** No new connections; requests still on their way are told why, idle connections are closed, the others stay. */
+  stopAccepting(why: FarmError): void {
     this.#server.close();
+    this.#inference.turnAway(why);
   }
 
   /** Lets callers read what was answered, for `ms` milliseconds at most; then cuts what is left. */
   async close(ms: number): Promise<void> {
-    await this.#server.end(ms, this.#context.clock);
+    await this.#server.end(ms, this.#clock);
     await this.#app.close();
   }
 }

@@ -18,9 +18,6 @@ import { outputDirectory } from "./swap/script-output.ts";
 import { splitWords } from "./swap/split-words.ts";
 import { SwapRunner } from "./swap/swap-runner.ts";
 
-/** How long callers may at least take to read the last bytes of their answers, in milliseconds. */
-const READ_MS = 1_000;
-
 export interface AgentOptions {
   config: AgentConfig;
   /** Absolute; paths in the configuration are relative to it. */
@@ -168,13 +165,13 @@ async function drainAndStop(
   const error = new FarmError("draining", "This agent is stopping.");
   const end = clock.now() + config.drain;
   executor.tell({ type: "drain" });
-  server.stopAccepting();
+  server.stopAccepting(error);
   executor.rejectWaiting(error);
   await Promise.race([executor.idle(), pause(config.drain, clock)]);
   const left = executor.view().inflight;
   if (left > 0) log.warn({ left }, `${left} answers did not end within ${formatDuration(config.drain)} and are cut`);
   await executor.stop(error);
-  await release(Math.max(READ_MS, end - clock.now()));
+  await release(end - clock.now());
   log.info("stopped");
 }
 

@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { HELD_SCRIPT, startRig } from "./support/agent-rig.ts";
 import { isAlive, until } from "./support/conditions.ts";
 import { handMadeEngine } from "./support/hand-made-engine.ts";
@@ -37,6 +39,19 @@ describe("an agent that stops", () => {
     await rig.agent.close();
     expect(await answer.text()).toMatch(/^data: {}\n\ndata: {"error":.*"code":"draining"}}\n\n$/);
     await until(() => engine.left === 1);
+  });
+
+  it("tells a caller whose request is still on its way", async () => {
+    const rig = await startRig();
+    const socket = connect(rig.agent.port, "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    const head = "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 100\r\n\r\n";
+    socket.write(head);
+    // Then it is being read.
+    await once(socket, "data");
+    const told = once(socket, "data");
+    await rig.agent.close();
+    expect(String(await told)).toMatch(/^HTTP\/1\.1 503 [^]*"code":"draining"/);
   });
 
   it("ends the swap script under way with all that it started", async () => {

@@ -37,9 +37,8 @@ export function createDoor(farm: Farm, control: Handler): Handler {
       answerError(response, error, { family, requestId: id, headers: ["allow", "POST", ...cors] });
       return;
     }
-    const { clock } = farm;
-    const times = { arrivedAt: clock.now(), since: clock.wall() };
-    const call = new Call({ id, api, family, request, response, cors, ...times });
+    const arrivedAt = farm.clock.now();
+    const call = new Call({ id, api, family, request, response, cors, arrivedAt, since: farm.clock.wall() });
     onCallerLeft(request, response, () => call.leave());
     void forward(farm, call);
   };

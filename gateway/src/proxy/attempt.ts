@@ -11,8 +11,10 @@ import type { Dispatcher } from "undici";
 import type { AnswerMeaning, FailedAttempt } from "./failure.ts";
 import { retryAfterSeconds } from "./headers.ts";
 
-/** An error answer is read up to here to learn what it means; a longer one is passed on unread. */
+/** What an error answer means is read from this much of it, */
 const MAX_ERROR_BODY = 64 * 1_024;
+/** and from what came in this time, in milliseconds: one that never ends must not hold the request. */
+const MAX_ERROR_MS = 5_000;
 
 /** The caller's side of a try. */
 export interface AttemptTarget {
@@ -38,14 +40,19 @@ export type AttemptEnd =
  */
 export class Attempt implements ExchangeSink {
   readonly #target: AttemptTarget;
+  readonly #clock: Clock;
+  readonly #maxErrorMs: number;
   readonly #done: (end: AttemptEnd) => void;
   readonly #exchange: Exchange;
   #status = 0;
   #rawHeaders: string[] = [];
   #accepted = false;
-  /** The pieces of an error answer; null for a good one. */
+  /** The pieces of an error answer until it was judged; null for a good one. */
   #errorBody: Buffer[] | null = null;
   #errorBytes = 0;
+  #stopErrorTimer = (): void => {};
+  /** An error answer that is not for the caller. */
+  #failed: FailedAttempt | null = null;
 
   constructor(
     upstream: Dispatcher,
@@ -56,6 +63,8 @@ export class Attempt implements ExchangeSink {
     done: (end: AttemptEnd) => void,
   ) {
     this.#target = target;
+    this.#clock = clock;
+    this.#maxErrorMs = Math.min(MAX_ERROR_MS, timeouts.idleMs);
     this.#done = done;
     this.#exchange = new Exchange(upstream, request, timeouts, clock, this);
   }
@@ -75,8 +84,10 @@ export class Attempt implements ExchangeSink {
   head(status: number, rawHeaders: string[]): void {
     this.#status = status;
     this.#rawHeaders = rawHeaders;
-    if (status >= 300) this.#errorBody = [];
-    else if (isEventStream(rawHeaders)) this.#accept();
+    if (status >= 300) {
+      this.#errorBody = [];
+      this.#stopErrorTimer = this.#clock.after(this.#maxErrorMs, () => this.#judge());
+    } else if (isEventStream(rawHeaders)) this.#accept();
   }
 
   data(chunk: Buffer): boolean {
@@ -86,15 +97,18 @@ export class Attempt implements ExchangeSink {
     }
     this.#errorBody.push(chunk);
     this.#errorBytes += chunk.length;
-    return this.#errorBytes <= MAX_ERROR_BODY || this.#passErrorOn(this.#errorBody);
+    return this.#errorBytes <= MAX_ERROR_BODY || this.#judge();
   }
 
   end(outcome: ExchangeOutcome): void {
-    if (this.#accepted) {
+    if (outcome.ok && this.#errorBody !== null) this.#judge();
+    else if (outcome.ok && this.#failed === null && !this.#accepted) this.#accept();
+    this.#stopErrorTimer();
+    if (this.#failed !== null) {
+      this.#done({ kind: "failed", failed: this.#failed });
+    } else if (this.#accepted) {
       this.#done({ kind: "relayed", status: this.#status, broke: outcome.ok ? null : outcome.failure });
-    } else if (outcome.ok) {
-      this.#judge();
-    } else {
+    } else if (!outcome.ok) {
       const { failure } = outcome;
       const { kind } = failure;
       if (kind === "cancelled") this.#done({ kind: "cancelled" });
@@ -102,29 +116,25 @@ export class Attempt implements ExchangeSink {
     }
   }
 
-  #judge(): void {
-    const relayed = { kind: "relayed", status: this.#status, broke: null } as const;
-    if (this.#errorBody === null) {
-      this.#accept();
-      this.#done(relayed);
-      return;
-    }
-    const body = Buffer.concat(this.#errorBody);
+  /**
+   * What an error answer means, as far as it came: one that is the caller's own fault is passed on with all that
+   * follows, any other ends the try. False: the caller takes no more for now.
+   */
+  #judge(): boolean {
+    this.#stopErrorTimer();
+    const pieces = this.#errorBody ?? [];
+    this.#errorBody = null;
+    const body = Buffer.concat(pieces).toString("utf8");
     // A redirect is not followed: it would take the request to a machine that nobody configured.
-    const meaning =
-      this.#status < 400 ? "worker_fault" : this.#target.meaning({ status: this.#status, body: body.toString("utf8") });
-    if (meaning !== "client_fault") {
-      const retryAfterS = retryAfterSeconds(this.#rawHeaders);
-      const { worker } = this.#target;
-      this.#done({ kind: "failed", failed: { worker, by: "answer", status: this.#status, meaning, retryAfterS } });
-      return;
-    }
-    this.#passErrorOn(this.#errorBody);
-    this.#done(relayed);
+    const meaning = this.#status < 400 ? "worker_fault" : this.#target.meaning({ status: this.#status, body });
+    if (meaning === "client_fault") return this.#passErrorOn(pieces);
+    const retryAfterS = retryAfterSeconds(this.#rawHeaders);
+    this.#failed = { worker: this.#target.worker, by: "answer", status: this.#status, meaning, retryAfterS };
+    this.#exchange.cancel();
+    return true;
   }
 
   #passErrorOn(pieces: Buffer[]): boolean {
-    this.#errorBody = null;
     this.#accept();
     let more = true;
     for (const piece of pieces) more = this.#target.write(piece);

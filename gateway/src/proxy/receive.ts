@@ -12,9 +12,8 @@ export async function receive(farm: Farm, call: Call): Promise<Received> {
   if (hops >= MAX_HOPS) {
     throw new FarmError("loop_detected", `The request has passed ${hops} gateways: they send it round in a circle.`);
   }
-  call.onGone(() => call.request.destroy());
-  const body = await readBody(call.request, farm.config.limits.body);
-  call.onGone(null);
+  const reading = readBody(call.request, farm.config.limits.body, (stop) => call.onGone(stop));
+  const body = await reading.finally(() => call.onGone(null));
   call.receivedAt = farm.clock.now();
   const scan = scanBody(body);
   if (!scan.ok) {

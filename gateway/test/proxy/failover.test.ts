@@ -52,6 +52,37 @@ describe("before the first byte the next worker is asked", () => {
   });
 });
 
+describe("an error answer that does not end", () => {
+  const page = "x".repeat(200 * 1_024);
+  const sendsOnAndOn =
+    (piece: string): Answer =>
+    ({ response }) => {
+      response.writeHead(500);
+      const timer = setInterval(() => response.write(piece), 5);
+      response.on("close", () => clearInterval(timer));
+    };
+  const cases: [string, Answer][] = [
+    ["is longer than any reason", refuses(500, page)],
+    ["goes on and on", sendsOnAndOn(page)],
+    ["trickles", sendsOnAndOn(".")],
+    ["has a head alone", ({ response }) => response.writeHead(503).flushHeaders()],
+  ];
+  it.each(cases)("that %s is left, and the next worker asked", async (_name, answer) => {
+    const { bad, gateway } = await pair(answer, { timeouts: { idle: "200ms" } });
+    const response = await chat(gateway);
+    expect(response.headers.get("x-farmgate-worker")).toBe("good");
+    await until("the connection of the left answer is closed", () => bad.request(0).response.destroyed);
+  });
+
+  it("is passed on whole when it is the caller's own fault", async () => {
+    const { good, gateway } = await pair(refuses(400, page));
+    const response = await chat(gateway);
+    expect(response.status).toBe(400);
+    expect(await response.text()).toBe(page);
+    expect(good.asked).toHaveLength(0);
+  });
+});
+
 describe("when no worker answers", () => {
   it("tells each worker and how far it came", async () => {
     const a = await fakeWorker({ m: "warm" }, refuses(500, { error: { message: "boom" } }));

@@ -10,7 +10,7 @@ import {
   requestHeadersForWorker,
   scanBody,
 } from "@farmgate/shared";
-import { answerError, type Caller, type KeyRing, type Log, readBody } from "@farmgate/wire";
+import { answerError, type Caller, type KeyRing, type Log, readBody, type StopReading } from "@farmgate/wire";
 import type { Executor } from "../executor.ts";
 import type { Learned } from "../learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
@@ -37,6 +37,8 @@ export interface InferenceContext {
 /** The door of the inference paths: from the bytes of a request to a job in the queue. */
 export class Inference {
   readonly #context: InferenceContext;
+  /** Ends the reading of each request that is still on its way. */
+  readonly #arriving = new Set<StopReading>();
   #jobs = 0;
 
   constructor(context: InferenceContext) {
@@ -66,6 +68,11 @@ export class Inference {
     }
   }
 
+  /** Refuses the requests that are still on their way. */
+  turnAway(why: FarmError): void {
+    for (const stop of this.#arriving) stop(why);
+  }
+
   async #read(
     request: IncomingMessage,
     asked: { requestId: string; known: Caller; caller: string; startedAt: number },
@@ -78,7 +85,7 @@ export class Inference {
       throw new FarmError("not_supported", `${pathOf(url)} is not offered by this version yet.`);
     }
     const { priority, deadlineMs } = wishesOf(request.headers);
-    const body = await readBody(request, BODY_LIMIT);
+    const body = await this.#receive(request);
     const scan = scanBody(body);
     if (!scan.ok) {
       const details = scan.param === null ? {} : { param: scan.param };
@@ -103,6 +110,15 @@ export class Inference {
       },
     };
     return { order, body: replaceModel(body, scan, model.engineName) };
+  }
+
+  #receive(request: IncomingMessage): Promise<Buffer> {
+    let stop: StopReading | null = null;
+    const body = readBody(request, BODY_LIMIT, (stopReading) => {
+      stop = stopReading;
+      this.#arriving.add(stopReading);
+    });
+    return body.finally(() => stop !== null && this.#arriving.delete(stop));
   }
 
   #find(spelling: string, caller: Caller): ServedModel {
