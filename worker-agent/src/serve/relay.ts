@@ -11,6 +11,7 @@ import {
 } from "@farmgate/shared";
 import {
   answerError,
+  AnswerTail,
   Exchange,
   type ExchangeFailure,
   type ExchangeOutcome,
@@ -23,7 +24,7 @@ import type { Job } from "../queue/types.ts";
 import type { ServedModel } from "../served-model.ts";
 import type { EngineLinks } from "./engine-links.ts";
 import { lostEngine, toFarmError } from "./engine-failure.ts";
-import { readSpeed, UsageTail } from "./usage-tail.ts";
+import { readSpeed } from "./answer-speed.ts";
 
 /** The caller's patience is the limit; these only free a slot that a dead engine would hold for ever. Milliseconds. */
 const ENGINE_TIMEOUTS = { firstByteMs: 3_600_000, idleMs: 3_600_000 };
@@ -66,7 +67,7 @@ export class Relay implements Waiter, ExchangeSink {
   readonly #response: ServerResponse;
   readonly #context: RelayContext;
   readonly #onEnd: (served: Served) => void;
-  readonly #tail = new UsageTail();
+  readonly #tail = new AnswerTail();
   readonly #startedAt: number;
   /** Let go once the answer has begun: from then on it cannot be sent again. */
   #body: Buffer | null;
