@@ -1,12 +1,11 @@
 import { FarmError, isEventStream, replaceModel } from "@farmgate/shared";
-import type { ExchangeFailure, ExchangeRequest } from "@farmgate/wire";
+import { AnswerRelay, type ExchangeFailure, type ExchangeRequest } from "@farmgate/wire";
 import { adapterFor } from "../adapters/adapter-for.ts";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
 import { Attempt, type AttemptEnd, type AttemptTarget } from "./attempt.ts";
 import type { Call, Received } from "./call.ts";
 import { answerHeaders, upstreamHeaders } from "./headers.ts";
-import { Relay } from "./relay.ts";
 import { tellAnswered } from "./tell-catalog.ts";
 import type { Upstream } from "./upstreams.ts";
 
@@ -25,7 +24,7 @@ export function sendTo(farm: Farm, call: Call, received: Received, choice: Choic
   call.upstreamModel = choice.upstreamModel;
   return new Promise((resolve) => {
     let attempt: Attempt | null = null;
-    const relay = new Relay(call.response, call.tap, () => attempt?.resume());
+    const relay = new AnswerRelay(call.response, call.tap, () => attempt?.resume());
     const done = (end: AttemptEnd) => {
       call.onGone(null);
       resolve(end.kind === "relayed" ? finish(farm, call, relay, end) : end);
@@ -66,7 +65,7 @@ function toRequest(
 
 const EMPTY = Buffer.alloc(0);
 
-function callerSide(farm: Farm, call: Call, received: Received, choice: Choice, relay: Relay): AttemptTarget {
+function callerSide(farm: Farm, call: Call, received: Received, choice: Choice, relay: AnswerRelay): AttemptTarget {
   const worker = choice.worker.config.name;
   return {
     worker,
@@ -90,7 +89,7 @@ function callerSide(farm: Farm, call: Call, received: Received, choice: Choice, 
 function finish(
   farm: Farm,
   call: Call,
-  relay: Relay,
+  relay: AnswerRelay,
   { status, broke }: Extract<AttemptEnd, { kind: "relayed" }>,
 ): Sent {
   if (status < 300) tellAnswered(farm, call);

@@ -18,7 +18,7 @@ import type { ModelBook, ServedModel } from "../served-model.ts";
 import { inferenceBody } from "./agent-paths.ts";
 import { callerOf, requestIdOf, wishesOf } from "./asked.ts";
 import type { EngineLinks } from "./engine-links.ts";
-import { type Order, Relay, type Served } from "./relay.ts";
+import { type Order, type Served, ServedRequest } from "./served-request.ts";
 
 /** Bytes. */
 export const BODY_LIMIT = 100 * 1_024 ** 2;
@@ -59,7 +59,7 @@ export class Inference {
       caller = callerOf(known.name, request.headers);
       const { order, body } = await this.#read(request, { requestId, known, caller, startedAt });
       model = order.model;
-      new Relay({ ...order, family }, body, response, this.#context, record).start();
+      new ServedRequest({ ...order, family }, body, response, this.#context, record).start();
     } catch (thrown) {
       const error = this.#asFarmError(thrown, requestId);
       const headers = error.code === "method_not_allowed" ? ["allow", "POST"] : [];
