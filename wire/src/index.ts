@@ -9,3 +9,4 @@ export * from "./log.ts";
 export * from "./read-body.ts";
 export * from "./system-clock.ts";
 export * from "./upstream.ts";
+export * from "./upstreams.ts";

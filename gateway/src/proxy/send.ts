@@ -1,5 +1,5 @@
 import { FarmError, isEventStream, replaceModel } from "@farmgate/shared";
-import { AnswerRelay, type ExchangeFailure, type ExchangeRequest } from "@farmgate/wire";
+import { AnswerRelay, type ExchangeFailure, type ExchangeRequest, type Upstream } from "@farmgate/wire";
 import { adapterFor } from "../adapters/adapter-for.ts";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
@@ -7,7 +7,6 @@ import { Attempt, type AttemptEnd, type AttemptTarget } from "./attempt.ts";
 import type { Call, Received } from "./call.ts";
 import { answerHeaders, upstreamHeaders } from "./headers.ts";
 import { tellAnswered } from "./tell-catalog.ts";
-import type { Upstream } from "./upstreams.ts";
 
 /** How it went: an answer that was passed on, up to its end or to where it broke; or no byte was. */
 export type Sent =

@@ -10,14 +10,21 @@ import {
   requestHeadersForWorker,
   scanBody,
 } from "@farmgate/shared";
-import { answerError, type Caller, type KeyRing, type Log, readBody, type StopReading } from "@farmgate/wire";
+import {
+  answerError,
+  type Caller,
+  type KeyRing,
+  type Log,
+  readBody,
+  type StopReading,
+  type Upstreams,
+} from "@farmgate/wire";
 import type { Executor } from "../executor.ts";
 import type { Learned } from "../learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
 import { inferenceBody } from "./agent-paths.ts";
 import { callerOf, requestIdOf, wishesOf } from "./asked.ts";
-import type { EngineLinks } from "./engine-links.ts";
 import { type Order, type Served, ServedRequest } from "./served-request.ts";
 
 /** Bytes. */
@@ -27,7 +34,7 @@ export interface InferenceContext {
   models: ModelBook;
   keys: KeyRing;
   executor: Executor;
-  links: EngineLinks;
+  upstreams: Upstreams;
   learned: Learned;
   metrics: AgentMetrics;
   clock: Clock;

@@ -17,12 +17,12 @@ import {
   type ExchangeOutcome,
   type ExchangeSink,
   onCallerLeft,
+  type Upstream,
+  type Upstreams,
 } from "@farmgate/wire";
-import type { Pool } from "undici";
 import type { Executor, Waiter } from "../executor.ts";
 import type { Job } from "../queue/types.ts";
 import type { ServedModel } from "../served-model.ts";
-import type { EngineLinks } from "./engine-links.ts";
 import { afterFailure, lostEngine, toFarmError } from "./engine-failure.ts";
 import { readSpeed } from "./answer-speed.ts";
 
@@ -54,7 +54,7 @@ export interface Served {
 
 export interface RequestContext {
   executor: Executor;
-  links: EngineLinks;
+  upstreams: Upstreams;
   clock: Clock;
 }
 
@@ -108,7 +108,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
 
   granted(waitedMs: number): void {
     this.#waitedMs = waitedMs;
-    this.#send(this.#context.links.to(this.#order.model.origin));
+    this.#send(this.#context.upstreams.to(this.#order.model.url));
   }
 
   rejected(error: FarmError): void {
@@ -149,14 +149,14 @@ export class ServedRequest implements Waiter, ExchangeSink {
     }
   }
 
-  #send(pool: Pool): void {
-    const { model, method, path, headers } = this.#order;
-    const request = { origin: model.origin, method, path: model.prefix + path, headers, body: this.#body };
+  #send({ pool, origin, prefix }: Upstream): void {
+    const { method, path, headers } = this.#order;
+    const request = { origin, method, path: prefix + path, headers, body: this.#body };
     this.#exchange = new Exchange(pool, request, ENGINE_TIMEOUTS, this.#context.clock, this);
   }
 
   #unanswered(failure: ExchangeFailure): void {
-    const { executor, links } = this.#context;
+    const { executor, upstreams } = this.#context;
     switch (afterFailure(failure, { requeued: this.#requeued, retriedFresh: this.#retriedFresh })) {
       case "wait_again": {
         this.#requeued = true;
@@ -168,9 +168,9 @@ export class ServedRequest implements Waiter, ExchangeSink {
       }
       case "fresh": {
         this.#retriedFresh = true;
-        const pool = links.fresh(this.#order.model.origin);
-        this.#send(pool);
-        void pool.close();
+        const fresh = upstreams.fresh(this.#order.model.url);
+        this.#send(fresh);
+        void fresh.pool.close();
         return;
       }
       case "tell":
