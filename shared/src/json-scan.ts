@@ -1,3 +1,4 @@
+import { FarmError } from "./errors.ts";
 import { JsonReader, JsonSyntaxError, type Span } from "./json-reader.ts";
 
 /** One element of the body's `messages`. */
@@ -62,6 +63,14 @@ export function scanBody(body: Buffer): BodyScan {
   const model = reader.text(span);
   if (model === "") return refused("`model` must not be empty", "model");
   return { ok: true, model, modelStart: span.start, modelEnd: span.end, stream, messages };
+}
+
+/** As `scanBody`, but throws `invalid_request` for a body that cannot be routed. */
+export function scanOrRefuse(body: Buffer): ScannedBody {
+  const scan = scanBody(body);
+  if (scan.ok) return scan;
+  const details = scan.param === null ? {} : { param: scan.param };
+  throw new FarmError("invalid_request", `The request cannot be routed: ${scan.message}.`, details);
 }
 
 /** The same body with another model: the bytes of that value change, no others. The given body is left as it is. */

@@ -14,8 +14,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
  */
 export function createDoor(farm: Farm, control: Handler): Handler {
   return (request, response) => {
-    const asked = request.headers[HEADER.requestId];
-    const candidate = farm.ids.idFor(asked);
+    const candidate = farm.ids.idFor(request.headers);
     const id = farm.live.has(candidate) ? farm.ids.next() : candidate;
     const cors = corsHeaders(request.headers.origin, farm.config.cors.origins);
     if (request.method === "OPTIONS") {

@@ -1,4 +1,6 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { Random } from "@farmgate/shared";
+import { givenRequestId } from "@farmgate/wire";
 
 /** Ids for requests whose callers bring none: short, unique to this process. */
 export class RequestIds {
@@ -11,9 +13,9 @@ export class RequestIds {
       .padStart(8, "0")}`;
   }
 
-  /** The caller's own id when it is a plain token, else a new one. */
-  idFor(asked: string | string[] | undefined): string {
-    return typeof asked === "string" && /^[\w.:-]{1,128}$/.test(asked) ? asked : this.next();
+  /** The caller's own id when it brings a good one, else a new one. */
+  idFor(headers: IncomingHttpHeaders): string {
+    return givenRequestId(headers) ?? this.next();
   }
 
   next(): string {

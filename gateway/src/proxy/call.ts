@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Api, type ApiFamily, FarmError, type ScannedBody } from "@farmgate/shared";
-import type { Caller } from "@farmgate/wire";
+import type { Caller, RequestPriority } from "@farmgate/wire";
 import type { PrefixHashes } from "../routing/prefix-hashes.ts";
 import type { Warmth } from "../routing/types.ts";
 import type { LiveRequest, RequestPhase } from "./live-requests.ts";
@@ -25,7 +25,7 @@ export interface Received {
   /** Emptied once an answer has begun: nothing is sent twice after that, and prompts are large. */
   body: Buffer;
   scan: ScannedBody;
-  priority: string | undefined;
+  priority: RequestPriority | null;
   /** Time for the first byte, on the clock of `now`; null: the caller set none. */
   deadlineAt: number | null;
   hops: number;

@@ -12,7 +12,7 @@ export interface UpstreamIdentity {
   apiKey: string | null;
   requestId: string;
   caller: string;
-  priority: string | undefined;
+  priority: string | null;
   /** What is left until the caller's deadline for the first byte. */
   deadlineLeftMs: number | null;
   hops: number;
@@ -29,7 +29,7 @@ export function upstreamHeaders(raw: readonly string[], identity: UpstreamIdenti
   if (!identity.agent) return headers;
   headers.push(HEADER.requestId, identity.requestId, HEADER.hop, String(identity.hops + 1));
   if (identity.caller !== "") headers.push(HEADER.caller, headerSafe(identity.caller));
-  if (identity.priority !== undefined) headers.push(HEADER.priority, identity.priority);
+  if (identity.priority !== null) headers.push(HEADER.priority, identity.priority);
   if (identity.deadlineLeftMs !== null) {
     headers.push(HEADER.deadlineMs, String(Math.max(0, Math.round(identity.deadlineLeftMs))));
   }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { FarmError, HEADER, scanBody } from "@farmgate/shared";
-import { readBody } from "@farmgate/wire";
+import { FarmError, HEADER, scanOrRefuse } from "@farmgate/shared";
+import { readBody, wishesOf } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Call, Received } from "./call.ts";
 import { hopsOf, MAX_HOPS } from "./headers.ts";
@@ -15,25 +15,9 @@ export async function receive(farm: Farm, call: Call): Promise<Received> {
   const reading = readBody(call.request, farm.config.limits.body, (stop) => call.onGone(stop));
   const body = await reading.finally(() => call.onGone(null));
   call.receivedAt = farm.clock.now();
-  const scan = scanBody(body);
-  if (!scan.ok) {
-    const message = `The request cannot be routed: ${scan.message}.`;
-    throw new FarmError("invalid_request", message, scan.param === null ? {} : { param: scan.param });
-  }
-  return { body, scan, hops, priority: priorityOf(headers), deadlineAt: deadlineOf(headers, call.arrivedAt) };
-}
-
-function priorityOf(headers: IncomingHttpHeaders): string | undefined {
-  const priority = singleValue(headers, HEADER.priority);
-  if (priority === undefined || priority === "interactive" || priority === "batch") return priority;
-  throw new FarmError("invalid_request", `${HEADER.priority} must be "interactive" or "batch".`);
-}
-
-function deadlineOf(headers: IncomingHttpHeaders, arrivedAt: number): number | null {
-  const value = singleValue(headers, HEADER.deadlineMs);
-  if (value === undefined) return null;
-  if (/^\d{1,10}$/.test(value)) return arrivedAt + Number(value);
-  throw new FarmError("invalid_request", `${HEADER.deadlineMs} must be a whole number of milliseconds.`);
+  const scan = scanOrRefuse(body);
+  const { priority, deadlineMs } = wishesOf(headers);
+  return { body, scan, hops, priority, deadlineAt: deadlineMs === null ? null : call.arrivedAt + deadlineMs };
 }
 
 function singleValue(headers: IncomingHttpHeaders, name: string): string | undefined {

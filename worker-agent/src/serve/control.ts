@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { anyGlobMatches, type Clock, errorBody, errorHeaders, FarmError, HEADER, pathOf } from "@farmgate/shared";
+import { type Clock, errorBody, errorHeaders, FarmError, HEADER, pathOf } from "@farmgate/shared";
 import type { Caller, KeyRing, Log } from "@farmgate/wire";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyServerFactory } from "fastify";
 import type { Executor } from "../executor.ts";
@@ -7,8 +7,8 @@ import type { Learned } from "../learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
 import { catalogOf, healthOf, type Identity } from "../status.ts";
+import { allowedModel, mayUse } from "./allowed-model.ts";
 import { requestIdOf } from "./asked.ts";
-import { unknownModel } from "./inference.ts";
 import type { ModelOrders } from "./model-orders.ts";
 
 export interface ControlContext {
@@ -114,19 +114,6 @@ function addOrders(app: FastifyInstance, context: ControlContext): void {
       return { draining: executor.view().draining };
     });
   }
-}
-
-function allowedModel(spelling: string, models: ModelBook, caller: Caller): ServedModel {
-  const model = models.find(spelling);
-  if (model === undefined) throw unknownModel(spelling, models);
-  if (!mayUse(caller, model)) {
-    throw new FarmError("model_not_allowed", `The key "${caller.name}" may not use ${model.name}.`);
-  }
-  return model;
-}
-
-function mayUse(caller: Caller, model: ServedModel): boolean {
-  return caller.key === null || anyGlobMatches(caller.key.models, model.name);
 }
 
 function onlyAdmins(caller: Caller): void {

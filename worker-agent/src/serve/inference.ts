@@ -1,14 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
-  anyGlobMatches,
   apiFamily,
   type Clock,
-  closeNames,
   FarmError,
   pathOf,
   replaceModel,
   requestHeadersForWorker,
-  scanBody,
+  scanOrRefuse,
 } from "@farmgate/shared";
 import {
   answerError,
@@ -18,13 +16,15 @@ import {
   readBody,
   type StopReading,
   type Upstreams,
+  wishesOf,
 } from "@farmgate/wire";
 import type { Executor } from "../executor.ts";
 import type { Learned } from "../learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
 import { inferenceBody } from "./agent-paths.ts";
-import { callerOf, requestIdOf, wishesOf } from "./asked.ts";
+import { callerOf, requestIdOf } from "./asked.ts";
+import { allowedModel } from "./allowed-model.ts";
 import { type Order, type Served, ServedRequest } from "./served-request.ts";
 
 /** Bytes. */
@@ -93,12 +93,8 @@ export class Inference {
     }
     const { priority, deadlineMs } = wishesOf(request.headers);
     const body = await this.#receive(request);
-    const scan = scanBody(body);
-    if (!scan.ok) {
-      const details = scan.param === null ? {} : { param: scan.param };
-      throw new FarmError("invalid_request", `The request cannot be read: ${scan.message}.`, details);
-    }
-    const model = this.#find(scan.model, asked.known);
+    const scan = scanOrRefuse(body);
+    const model = allowedModel(scan.model, this.#context.models, asked.known);
     this.#jobs += 1;
     const order = {
       requestId: asked.requestId,
@@ -110,7 +106,7 @@ export class Inference {
         id: String(this.#jobs),
         model: model.name,
         caller: asked.caller,
-        priority,
+        priority: priority ?? "interactive",
         arrivedAt: asked.startedAt,
         deadlineAt: deadlineMs === null ? null : asked.startedAt + deadlineMs,
         kind: "request" as const,
@@ -126,16 +122,6 @@ export class Inference {
       this.#arriving.add(stopReading);
     });
     return body.finally(() => stop !== null && this.#arriving.delete(stop));
-  }
-
-  #find(spelling: string, caller: Caller): ServedModel {
-    const { models } = this.#context;
-    const model = models.find(spelling);
-    if (model === undefined) throw unknownModel(spelling, models);
-    if (caller.key !== null && !anyGlobMatches(caller.key.models, model.name)) {
-      throw new FarmError("model_not_allowed", `The key "${caller.name}" may not use ${model.name}.`);
-    }
-    return model;
   }
 
   #asFarmError(thrown: unknown, requestId: string): FarmError {
@@ -171,15 +157,6 @@ export class Inference {
     };
     log.info(line, served.error === null ? "answered" : "not answered");
   }
-}
-
-/** 404 with what the caller may have meant. */
-export function unknownModel(spelling: string, models: ModelBook): FarmError {
-  const close = closeNames(spelling, models.spellings());
-  const hint = close.length === 0 ? "" : ` Did you mean ${close.join(" or ")}?`;
-  return new FarmError("model_not_found", `There is no model ${JSON.stringify(spelling.slice(0, 200))} here.${hint}`, {
-    param: "model",
-  });
 }
 
 function rounded(ms: number | null): number | null {

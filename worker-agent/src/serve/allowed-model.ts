@@ -1,0 +1,23 @@
+import { anyGlobMatches, closeNames, FarmError } from "@farmgate/shared";
+import type { Caller } from "@farmgate/wire";
+import type { ModelBook, ServedModel } from "../served-model.ts";
+
+/** The model that a caller means. Throws `model_not_found`, with what it may have meant, or `model_not_allowed`. */
+export function allowedModel(spelling: string, models: ModelBook, caller: Caller): ServedModel {
+  const model = models.find(spelling);
+  if (model === undefined) throw unknownModel(spelling, models);
+  if (mayUse(caller, model)) return model;
+  const message = `The key "${caller.name}" may not use ${model.name}.`;
+  throw new FarmError("model_not_allowed", message, { param: "model" });
+}
+
+export function mayUse(caller: Caller, model: ServedModel): boolean {
+  return caller.key === null || anyGlobMatches(caller.key.models, model.name);
+}
+
+function unknownModel(spelling: string, models: ModelBook): FarmError {
+  const close = closeNames(spelling, models.spellings());
+  const hint = close.length === 0 ? "" : ` Did you mean ${close.join(" or ")}?`;
+  const message = `There is no model ${JSON.stringify(spelling.slice(0, 200))} here.${hint}`;
+  return new FarmError("model_not_found", message, { param: "model" });
+}
