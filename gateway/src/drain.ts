@@ -24,6 +24,7 @@ export async function drainFarm(farm: Farm, app: FastifyInstance, poller: Catalo
   await poller.stop();
   await farm.upstreams.destroy();
   await app.close();
+  farm.accounts.settle();
   farm.log.info({ ms: Math.round(farm.clock.now() - startedAt) }, "stopped");
 }
 

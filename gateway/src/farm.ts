@@ -5,6 +5,7 @@ import type { CatalogStore } from "./catalog/store.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { RequestIds } from "./http/request-id.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Accounts } from "./proxy/accounts.ts";
 import type { LiveRequests } from "./proxy/live-requests.ts";
 import type { Upstreams } from "./proxy/upstreams.ts";
 import type { Affinity } from "./routing/affinity.ts";
@@ -38,4 +39,5 @@ export interface Farm {
   readonly waitingRoom: WaitingRoom;
   readonly live: LiveRequests;
   readonly metrics: Metrics;
+  readonly accounts: Accounts;
 }

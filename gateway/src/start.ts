@@ -9,6 +9,7 @@ import type { Farm } from "./farm.ts";
 import { createDoor } from "./http/door.ts";
 import { RequestIds } from "./http/request-id.ts";
 import { Metrics } from "./metrics.ts";
+import { Accounts } from "./proxy/accounts.ts";
 import { LiveRequests } from "./proxy/live-requests.ts";
 import { Upstreams } from "./proxy/upstreams.ts";
 import { type Reloaded, reloadFarm } from "./reload.ts";
@@ -80,6 +81,12 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
   const inflight = new Inflight();
   const waitingRoom = new WaitingRoom();
   const catalog = new CatalogStore(clock, { unhealthyAfter: config.health.unhealthyAfter });
+  const metrics = new Metrics({
+    catalog: () => catalog.current,
+    inflight,
+    waiting: () => waitingRoom.size,
+    now: () => clock.now(),
+  });
   return {
     clock,
     log,
@@ -99,11 +106,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     upstreams: new Upstreams(config.timeouts.connect),
     waitingRoom,
     live: new LiveRequests(),
-    metrics: new Metrics({
-      catalog: () => catalog.current,
-      inflight,
-      waiting: () => waitingRoom.size,
-      now: () => clock.now(),
-    }),
+    metrics,
+    accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current }),
   };
 }

@@ -47,9 +47,12 @@ export function requestHeadersForWorker(raw: readonly string[]): string[] {
   return filterHeaders(raw, (name) => NOT_FOR_WORKERS.has(name) || name.startsWith("x-farmgate-"));
 }
 
-/** A worker's answer headers that a caller may see, as a flat [name, value, ...] list. CORS is ours alone to grant. */
+/**
+ * A worker's answer headers that a caller may see, as a flat [name, value, ...] list. CORS is ours alone to grant.
+ * A stream of events gets what keeps proxies in front from holding it back (nginx does), unless it says so itself.
+ */
 export function answerHeadersForCaller(raw: readonly string[]): string[] {
-  return filterHeaders(
+  const headers = filterHeaders(
     raw,
     (name) =>
       name.startsWith("access-control-") ||
@@ -58,6 +61,31 @@ export function answerHeadersForCaller(raw: readonly string[]): string[] {
       name === "set-cookie" ||
       name === "alt-svc",
   );
+  if (!isEventStream(raw)) return headers;
+  if (headerValue(raw, "cache-control") === null) headers.push("cache-control", "no-cache, no-transform");
+  if (headerValue(raw, "x-accel-buffering") === null) headers.push("x-accel-buffering", "no");
+  return headers;
+}
+
+/** Whether an answer with these headers is a stream of server-sent events. */
+export function isEventStream(raw: readonly string[]): boolean {
+  return headerValue(raw, "content-type")?.toLowerCase().startsWith("text/event-stream") === true;
+}
+
+/** The first header of that (lower-case) name in a flat list, or null. */
+export function headerValue(raw: readonly string[], name: string): string | null {
+  for (let i = 0; i < raw.length; i += 2) {
+    const key = raw[i];
+    if (key?.length === name.length && key.toLowerCase() === name) return raw[i + 1] ?? null;
+  }
+  return null;
+}
+
+/** A name as a header can carry it: what is not plain ASCII is percent-encoded. */
+export function headerSafe(text: string): string {
+  if (/^[\x20-\x7e]*$/.test(text)) return text;
+  // Half a surrogate pair, which no bytes can be made of, comes back from them as U+FFFD.
+  return encodeURIComponent(Buffer.from(text).toString());
 }
 
 function filterHeaders(raw: readonly string[], drop: (name: string) => boolean): string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answerHeadersForCaller, requestHeadersForWorker } from "../src/headers.ts";
+import { answerHeadersForCaller, headerSafe, headerValue, requestHeadersForWorker } from "../src/headers.ts";
 
 describe("what a worker sees of a caller's headers", () => {
   it("keeps order, spelling and repeated headers", () => {
@@ -49,7 +49,7 @@ describe("what a caller sees of a worker's headers", () => {
   it("keeps what describes the answer, and what tells a client to wait", () => {
     const raw = [
       "Content-Type",
-      "text/event-stream",
+      "application/json",
       "Content-Encoding",
       "gzip",
       "Retry-After",
@@ -70,5 +70,23 @@ describe("what a caller sees of a worker's headers", () => {
     "Transfer-Encoding",
   ])("leaves out %s", (name) => {
     expect(answerHeadersForCaller([name, "x", "A", "b"])).toEqual(["A", "b"]);
+  });
+
+  it("stops buffers in front of a stream of events, which keeps what it says of that itself", () => {
+    const raw = ["Content-Type", "Text/Event-Stream; charset=utf-8", "Cache-Control", "no-store"];
+    const headers = answerHeadersForCaller(raw);
+    expect(headers).toEqual([...raw, "x-accel-buffering", "no"]);
+    expect(headerValue(answerHeadersForCaller(raw.slice(0, 2)), "cache-control")).toBe("no-cache, no-transform");
+    expect(answerHeadersForCaller([...raw, "X-Accel-Buffering", "yes"])).toEqual([...raw, "X-Accel-Buffering", "yes"]);
+  });
+});
+
+describe("a name in a header", () => {
+  it.each([
+    ["gpu box 1", "gpu box 1"],
+    ["größe\n", "gr%C3%B6%C3%9Fe%0A"],
+    ["\ud800", "%EF%BF%BD"],
+  ])("%j is told as %s", (name, told) => {
+    expect(headerSafe(name)).toBe(told);
   });
 });

@@ -59,12 +59,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#startedAt = clock.now();
     this.#lastByteAt = this.#startedAt;
     this.#watch(timeouts.firstByteMs);
+    const large = request.body !== null && request.body.length >= LARGE_BODY;
     dispatcher.dispatch(
       {
         origin: request.origin,
         path: request.path,
         method: request.method,
-        ...bodyToSend(request),
+        headers: large ? [...request.headers, "content-length", String(request.body?.length)] : request.headers,
+        // The types do not know that undici takes any iterable.
+        body: large ? (new BodySentOnce(request.body) as unknown as Readable) : request.body,
         headersTimeout: 0,
         bodyTimeout: 0,
       },
@@ -159,19 +162,12 @@ const LARGE_BODY = 16 * 1_024;
 
 /**
  * The client keeps what it was given as a body until the answer has ended, which for a long prompt and a long stream
- * is much. Of a large body it is given one that gives its bytes away, with their number in a header of its own.
+ * is much. This one gives its bytes away; their number has to stand in a header.
  */
-function bodyToSend({ headers, body }: ExchangeRequest): Pick<Dispatcher.DispatchOptions, "headers" | "body"> {
-  if (body === null || body.length < LARGE_BODY) return { headers, body };
-  // The types do not know that undici takes any iterable.
-  const once = new BodySentOnce(body) as unknown as Readable;
-  return { headers: [...headers, "content-length", String(body.length)], body: once };
-}
-
 class BodySentOnce implements Iterable<Buffer> {
   #bytes: Buffer | null;
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer | null) {
     this.#bytes = bytes;
   }
 

@@ -83,6 +83,7 @@ export class Executor {
     // The job is back in the queue before its slot is free, so that the next choice knows of it.
     this.#events.push({ type: "lost", model: job.model }, { type: "arrive", job });
     this.tell({ type: "done", id });
+    this.#wakeIdle();
   }
 
   tell(event: SchedulerEvent): void {

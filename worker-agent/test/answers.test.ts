@@ -48,6 +48,14 @@ describe("an answer of the engine", () => {
     expect(answer.headers.has("access-control-allow-origin")).toBe(false);
   });
 
+  it("comes from a model whose name no header can carry as it is", async () => {
+    const engine = await handMadeEngine((_request, response) => response.end("{}"));
+    const rig = await startRig({ config: { models: [{ name: "模型-é", url: engine.url }] } });
+    const answer = await rig.chat("模型-é");
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("x-farmgate-model")).toBe(encodeURIComponent("模型-é"));
+  });
+
   it("starts before it ends: headers and first event come while the engine still writes", async () => {
     let finish = () => {};
     const engine = await handMadeEngine((_request, response) => {

@@ -144,6 +144,23 @@ describe("the executor", () => {
   });
 });
 
+describe("the executor that waits for its last answer", () => {
+  it("waits no longer when that one met no engine and is not taken again", async () => {
+    const { decider } = scripted((event) => {
+      if (event.type !== "arrive") return [];
+      if (event.job.id === "1") return [{ type: "grant", id: "1", model: "a", waitedMs: 0 }];
+      return [{ type: "reject", id: event.job.id, code: "draining", message: "draining", retryAfterS: null }];
+    });
+    const executor = new Executor(decider, async () => ({ ok: true }), new HandClock());
+    executor.submit(job("1"), nobody);
+    let idle = false;
+    void executor.idle().then(() => (idle = true));
+    executor.again("1", job("1.again"), nobody);
+    await settled();
+    expect(idle).toBe(true);
+  });
+});
+
 describe("the executor with the real scheduler", () => {
   it("ends every job exactly once, counts every running one, and never sends to a model that is not loaded", async () => {
     await assert(

@@ -1,4 +1,4 @@
-import type { Clock } from "@farmgate/shared";
+import { type Clock, headerValue } from "@farmgate/shared";
 import { Exchange, type ExchangeFailure } from "@farmgate/wire";
 import type { Dispatcher } from "undici";
 import type { GetAnswer } from "./read-poll.ts";
@@ -49,7 +49,7 @@ export function pollGet(
       clock,
       {
         head(status, rawHeaders) {
-          head = { status, server: headerValue(rawHeaders, "server") };
+          head = { status, server: headerValue(rawHeaders, "server") ?? "" };
         },
         data(chunk) {
           size += chunk.length;
@@ -83,11 +83,4 @@ function unanswered(status: number | null, failure: ExchangeFailure | null, cut:
   if (failure?.kind === "refused") return { kind: "silent", refused: true, reason: "connection refused" };
   const reason = slow ? `no answer within ${timeoutMs} ms` : cut || (failure?.message ?? "no answer");
   return { kind: "silent", refused: false, reason };
-}
-
-function headerValue(rawHeaders: readonly string[], name: string): string {
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    if (rawHeaders[at]?.toLowerCase() === name) return rawHeaders[at + 1] ?? "";
-  }
-  return "";
 }

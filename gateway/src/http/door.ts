@@ -41,9 +41,8 @@ export function createDoor(farm: Farm, control: Handler): Server {
       answerError(response, error, { family, requestId: id, headers: ["allow", "POST", ...cors] });
       return;
     }
-    const { clock } = farm;
-    const times = { arrivedAt: clock.now(), since: clock.wall() };
-    const call = new Call({ id, api, family, request, response, cors, ...times });
+    const arrivedAt = farm.clock.now();
+    const call = new Call({ id, api, family, request, response, cors, arrivedAt, since: farm.clock.wall() });
     watchCaller(call);
     void forward(farm, call);
   };
@@ -77,7 +76,11 @@ export function pathOf(url: string): string {
 function watchCaller(call: Call): void {
   const { request, response } = call;
   const { socket } = request;
-  const left = () => call.leave();
+  const left = () => {
+    call.leave();
+    // Else the connection would stay until a caller who has left has read what is under way to it.
+    response.destroy();
+  };
   socket.once("end", left);
   response.once("close", () => {
     socket.removeListener("end", left);

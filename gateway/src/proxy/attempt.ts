@@ -1,4 +1,4 @@
-import type { Clock } from "@farmgate/shared";
+import { type Clock, isEventStream } from "@farmgate/shared";
 import {
   Exchange,
   type ExchangeFailure,
@@ -9,7 +9,7 @@ import {
 } from "@farmgate/wire";
 import type { Dispatcher } from "undici";
 import type { AnswerMeaning, FailedAttempt } from "./failure.ts";
-import { isEventStream, retryAfterSeconds } from "./headers.ts";
+import { retryAfterSeconds } from "./headers.ts";
 
 /** What an error answer means is read from this much of it, */
 const MAX_ERROR_BODY = 64 * 1_024;
@@ -125,8 +125,7 @@ export class Attempt implements ExchangeSink {
     const pieces = this.#errorBody ?? [];
     this.#errorBody = null;
     const body = Buffer.concat(pieces).toString("utf8");
-    // A redirect is not followed: it would take the request to a machine that nobody configured.
-    const meaning = this.#status < 400 ? "worker_fault" : this.#target.meaning({ status: this.#status, body });
+    const meaning = this.#target.meaning({ status: this.#status, body });
     if (meaning === "client_fault") return this.#passErrorOn(pieces);
     const retryAfterS = retryAfterSeconds(this.#rawHeaders);
     this.#failed = { worker: this.#target.worker, by: "answer", status: this.#status, meaning, retryAfterS };

@@ -3,7 +3,7 @@ import type { Farm } from "../farm.ts";
 import { answerJson } from "../http/json-answer.ts";
 import { explain, type Explanation } from "../routing/explain.ts";
 import type { RoutingRequest } from "../routing/types.ts";
-import type { Served } from "./account.ts";
+import type { Served } from "./accounts.ts";
 import type { Call, Received } from "./call.ts";
 import { modelsToTry } from "./models-to-try.ts";
 

@@ -4,7 +4,7 @@ import { deadlineError, isTaken, type Nothing, type Taken, takeWorker } from "..
 import { untilReady } from "../admission/until-ready.ts";
 import type { Farm } from "../farm.ts";
 import type { RoutingRequest } from "../routing/types.ts";
-import { account, type Served } from "./account.ts";
+import type { Served } from "./accounts.ts";
 import type { Call, Received } from "./call.ts";
 import { answerDryRun, isDryRun } from "./dry-run.ts";
 import { afterFailure, type FailedAttempt, failureError, retryReason } from "./failure.ts";
@@ -32,7 +32,7 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
   if (served.status === null && served.error !== null) refuse(call, served.error);
   leaveKey();
   farm.live.leave(call);
-  account(farm, call, served);
+  farm.accounts.add(call, served);
 }
 
 const FALLBACK_CODES: ReadonlySet<string> = new Set(["no_worker", "model_not_found", "load_failed"]);

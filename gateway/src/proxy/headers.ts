@@ -1,4 +1,4 @@
-import { answerHeadersForCaller, HEADER, requestHeadersForWorker } from "@farmgate/shared";
+import { answerHeadersForCaller, HEADER, headerSafe, headerValue, requestHeadersForWorker } from "@farmgate/shared";
 
 /** How many gateways a request may pass; a chain longer than this is a loop. */
 export const MAX_HOPS = 5;
@@ -68,32 +68,8 @@ export function answerHeaders(raw: readonly string[], origin: AnswerOrigin, cors
     HEADER.attempts,
     String(origin.attempts),
   );
-  if (isEventStream(raw)) {
-    if (headerValue(raw, "cache-control") === null) headers.push("cache-control", "no-cache, no-transform");
-    // nginx in front would otherwise hold events back.
-    if (headerValue(raw, "x-accel-buffering") === null) headers.push("x-accel-buffering", "no");
-  }
   for (const part of cors) headers.push(part);
   return headers;
-}
-
-/** Whether the answer is a stream of server-sent events. */
-export function isEventStream(raw: readonly string[]): boolean {
-  return headerValue(raw, "content-type")?.toLowerCase().startsWith("text/event-stream") === true;
-}
-
-/** The first header of that (lower-case) name in a flat list, or null. */
-export function headerValue(raw: readonly string[], name: string): string | null {
-  for (let i = 0; i < raw.length; i += 2) {
-    const key = raw[i];
-    if (key?.length === name.length && key.toLowerCase() === name) return raw[i + 1] ?? null;
-  }
-  return null;
-}
-
-/** A name as a header can carry it: what is not plain ASCII is percent-encoded. */
-function headerSafe(text: string): string {
-  return /^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text);
 }
 
 /** `retry-after` in seconds; a date or nonsense is null. */

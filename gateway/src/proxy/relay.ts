@@ -1,6 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { type ApiFamily, type FarmError, streamErrorChunk } from "@farmgate/shared";
-import { headerValue, isEventStream } from "./headers.ts";
+import { type ApiFamily, type FarmError, headerValue, isEventStream, streamErrorChunk } from "@farmgate/shared";
 import type { UsageTap } from "./usage-tap.ts";
 
 /**

@@ -1,11 +1,11 @@
-import { FarmError, replaceModel } from "@farmgate/shared";
+import { FarmError, isEventStream, replaceModel } from "@farmgate/shared";
 import type { ExchangeFailure, ExchangeRequest } from "@farmgate/wire";
 import { adapterFor } from "../adapters/adapter-for.ts";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
 import { Attempt, type AttemptEnd, type AttemptTarget } from "./attempt.ts";
 import type { Call, Received } from "./call.ts";
-import { answerHeaders, isEventStream, upstreamHeaders } from "./headers.ts";
+import { answerHeaders, upstreamHeaders } from "./headers.ts";
 import { Relay } from "./relay.ts";
 import { tellAnswered } from "./tell-catalog.ts";
 import type { Upstream } from "./upstreams.ts";

@@ -30,6 +30,7 @@ export function healthRoutes(app: FastifyInstance, farm: Farm): void {
   });
   app.get("/metrics", async (_request, reply) => {
     void reply.type(farm.metrics.contentType);
+    farm.accounts.settle();
     return farm.metrics.text();
   });
 }

@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { RunningGateway } from "../../src/index.ts";
 import { cleanup } from "../support/cleanup.ts";
@@ -59,6 +60,33 @@ describe("a caller who leaves", () => {
     await new Promise((resolve) => socket.once("data", resolve));
     leave(socket);
     await until("the worker sees the close", () => got.closed, CEILING_MS);
+    expect(worker.asked).toHaveLength(1);
+  });
+
+  it("by closing its own half without reading what it is sent ends the worker's work", async () => {
+    let sent = 0;
+    const worker = await fakeWorker({ m: "warm" }, ({ response }) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const piece = Buffer.alloc(256 * 1_024, "x");
+      const push = () => {
+        do sent += piece.length;
+        while (!response.destroyed && response.write(piece));
+      };
+      response.on("drain", push);
+      push();
+    });
+    const gateway = await runGateway({ workers: agents({ a: worker }) });
+    const socket = post(gateway);
+    socket.pause();
+    const got = await asked(worker);
+    await until("every buffer on the way is full", async () => {
+      const before = sent;
+      await pause(200);
+      return sent === before;
+    });
+    socket.end();
+    await until("the worker sees the close", () => got.closed, CEILING_MS);
+    await until("the request is gone", async () => (await requests(gateway)).length === 0, CEILING_MS);
     expect(worker.asked).toHaveLength(1);
   });
 

@@ -6,24 +6,31 @@ type Schema = Readonly<Record<string, unknown>>;
 /** Deeper than this only the required members are made. */
 const DEEP = 4;
 const DEEPEST = 12;
+/** A schema may ask for lists in lists in lists: from here on every value is null. */
+const MOST_VALUES = 500;
+/** Characters. */
+const LONGEST_TEXT = 1_000;
 
 /**
  * A value that fits the usual parts of a JSON schema: type, enum, const, properties, required, items, anyOf,
  * string length, number range, `$ref` into the schema itself. What it does not know it answers with a plain word.
  */
 export function valueForSchema(schema: unknown, random: Random): unknown {
-  return make(schema, { random, root: asSchema(schema), depth: 0 });
+  return make(schema, { random, root: asSchema(schema), depth: 0, left: { values: MOST_VALUES } });
 }
 
 interface Context {
   random: Random;
   root: Schema;
   depth: number;
+  /** Shared by all parts of one answer. */
+  left: { values: number };
 }
 
 function make(value: unknown, context: Context): unknown {
   const schema = asSchema(value);
-  if (context.depth > DEEPEST) return null;
+  context.left.values -= 1;
+  if (context.depth > DEEPEST || context.left.values < 0) return null;
   if (typeof schema["$ref"] === "string") return make(resolve(schema["$ref"], context.root), deeper(context));
   if ("const" in schema) return schema["const"];
   if (Array.isArray(schema["enum"]) && schema["enum"].length > 0) return pick(schema["enum"], context.random);
@@ -51,9 +58,11 @@ function makeObject(schema: Schema, context: Context): Record<string, unknown> {
 }
 
 function makeArray(schema: Schema, context: Context): unknown[] {
-  const least = numberOf(schema["minItems"]) ?? 1;
-  const count = Math.min(Math.max(least, 1), numberOf(schema["maxItems"]) ?? Number.POSITIVE_INFINITY);
-  return Array.from({ length: count }, () => make(schema["items"], deeper(context)));
+  const least = Math.max(numberOf(schema["minItems"]) ?? 1, 1);
+  const most = Math.max(numberOf(schema["maxItems"]) ?? Number.POSITIVE_INFINITY, 0);
+  return Array.from({ length: Math.min(least, most, context.left.values) }, () =>
+    make(schema["items"], deeper(context)),
+  );
 }
 
 function makeNumber(schema: Schema, whole: boolean, random: Random): number {
@@ -65,7 +74,8 @@ function makeNumber(schema: Schema, whole: boolean, random: Random): number {
 
 function makeString(schema: Schema, random: Random): string {
   let text = plainWord(random);
-  while (text.length < (numberOf(schema["minLength"]) ?? 0)) text += ` ${plainWord(random)}`;
+  const least = Math.min(numberOf(schema["minLength"]) ?? 0, LONGEST_TEXT);
+  while (text.length < least) text += ` ${plainWord(random)}`;
   return text.slice(0, numberOf(schema["maxLength"]) ?? text.length);
 }
 

@@ -14,11 +14,12 @@ export class Visit {
   readonly #clock: Clock;
 
   constructor(id: string, request: IncomingMessage, response: ServerResponse, clock: Clock) {
-    const url = new URL(request.url ?? "/", "http://engine");
+    // A request target need not be a URL: `new URL` would throw on one that is none, as `//`.
+    const [path = "/", ...query] = (request.url ?? "/").split("?");
     this.id = id;
     this.method = request.method ?? "GET";
-    this.path = url.pathname;
-    this.query = url.searchParams;
+    this.path = path;
+    this.query = new URLSearchParams(query.join("?"));
     this.request = request;
     this.#response = response;
     this.#clock = clock;

@@ -5,6 +5,8 @@ import {
   type Clock,
   type FarmError,
   HEADER,
+  headerSafe,
+  isEventStream,
   streamErrorChunk,
 } from "@farmgate/shared";
 import { answerError, Exchange, type ExchangeFailure, type ExchangeOutcome, type ExchangeSink } from "@farmgate/wire";
@@ -111,11 +113,8 @@ export class Relay implements Waiter, ExchangeSink {
 
   head(status: number, rawHeaders: string[]): void {
     const headers = answerHeadersForCaller(rawHeaders);
-    for (let i = 0; i < headers.length; i += 2) {
-      if (headers[i]?.toLowerCase() === "content-type")
-        this.#isStream = /^text\/event-stream/i.test(headers[i + 1] ?? "");
-    }
-    headers.push(HEADER.requestId, this.#order.requestId, HEADER.model, this.#order.model.name);
+    this.#isStream = isEventStream(rawHeaders);
+    headers.push(HEADER.requestId, this.#order.requestId, HEADER.model, headerSafe(this.#order.model.name));
     this.#response.writeHead(status, headers);
     this.#headAt = this.#context.clock.now();
     this.#status = status;

@@ -1,0 +1,127 @@
+import { type Api, type Clock, type FarmError, nameKey } from "@farmgate/shared";
+import type { Log } from "@farmgate/wire";
+import type { Catalog } from "../catalog/types.ts";
+import type { Metrics } from "../metrics.ts";
+import type { Warmth } from "../routing/types.ts";
+import type { Call } from "./call.ts";
+import type { UsageTap } from "./usage-tap.ts";
+
+/** How a request ended. `status` is that of an answer that was passed on; it may have broken with `error`. */
+export interface Served {
+  status: number | null;
+  error: FarmError | null;
+}
+
+/** A request that has ended, as far as its account needs it. Times in milliseconds. */
+interface Ended extends Served {
+  id: string;
+  caller: string;
+  api: Api;
+  model: string;
+  worker: string | null;
+  warmth: Warmth | null;
+  attempts: number;
+  ms: number;
+  ttftMs: number | null;
+  overheadMs: number | null;
+  waitedMs: number;
+  /** Nobody wanted the answer any more. */
+  gone: boolean;
+  tap: UsageTap;
+}
+
+/** An account waits for others at most this long, in milliseconds. */
+const SETTLE_MS = 50;
+const SETTLE_COUNT = 200;
+
+export interface AccountsDeps {
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  catalog: () => Catalog;
+}
+
+/**
+ * Metrics and the log line of requests that have ended: once for each, and nothing of what was said in them. They
+ * are written several at a time, which takes a third of what it takes between two pieces of somebody's answer.
+ */
+export class Accounts {
+  readonly #deps: AccountsDeps;
+  #pending: Ended[] = [];
+  #stopTimer: (() => void) | null = null;
+
+  constructor(deps: AccountsDeps) {
+    this.#deps = deps;
+  }
+
+  add(call: Call, { status, error }: Served): void {
+    const { arrivedAt, firstByteAt, firstSentAt, receivedAt, waitedMs } = call;
+    this.#pending.push({
+      status,
+      error,
+      id: call.id,
+      caller: call.callerName,
+      api: call.api,
+      model: call.model,
+      worker: call.worker,
+      warmth: call.warmth,
+      attempts: call.attempts,
+      ms: this.#deps.clock.now() - arrivedAt,
+      ttftMs: firstByteAt === null ? null : firstByteAt - arrivedAt,
+      overheadMs: firstSentAt === null ? null : Math.max(0, firstSentAt - (receivedAt ?? arrivedAt) - waitedMs),
+      waitedMs,
+      gone: call.goneError !== null,
+      tap: call.tap,
+    });
+    if (this.#pending.length >= SETTLE_COUNT) this.settle();
+    else this.#stopTimer ??= this.#deps.clock.after(SETTLE_MS, () => this.settle());
+  }
+
+  /** Writes what has not been written yet. */
+  settle(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = null;
+    for (const ended of this.#pending.splice(0)) this.#write(ended);
+  }
+
+  #write(ended: Ended): void {
+    const { metrics, log, catalog } = this.#deps;
+    const { worker, error, ttftMs, overheadMs, api, warmth } = ended;
+    const status = error?.status ?? ended.status ?? 500;
+    const model = catalog().union.get(nameKey(ended.model))?.id ?? "other";
+    const ttftSeconds = ttftMs === null ? null : ttftMs / 1_000;
+    const overheadSeconds = overheadMs === null ? null : overheadMs / 1_000;
+    metrics.ended({ api, model, worker, warmth, status, seconds: ended.ms / 1_000, ttftSeconds, overheadSeconds });
+    const usage = ended.status === 200 ? ended.tap.usage() : null;
+    if (usage !== null && worker !== null) metrics.used(model, worker, usage);
+    if (worker !== null && isCutShort(ended)) metrics.truncated(worker);
+    log.info(
+      {
+        id: ended.id,
+        caller: ended.caller,
+        api,
+        model: ended.model.slice(0, 200),
+        worker,
+        warmth,
+        status,
+        // Left out where undefined.
+        code: error?.code,
+        reason: error?.message,
+        attempts: ended.attempts,
+        ms: Math.round(ended.ms),
+        ttftMs: ttftMs === null ? null : Math.round(ttftMs),
+        waitedMs: Math.round(ended.waitedMs),
+        promptTokens: usage?.prompt ?? null,
+        completionTokens: usage?.completion ?? null,
+      },
+      "request",
+    );
+  }
+}
+
+/** A stream that broke, or that ended without the mark with which its API ends streams. */
+function isCutShort({ api, status, error, gone, tap }: Ended): boolean {
+  if (status !== 200 || !tap.eventStream) return false;
+  if (error !== null) return !gone;
+  return (api === "chat" || api === "completions") && !tap.sawDone();
+}

@@ -1,0 +1,82 @@
+import { FarmError } from "@farmgate/shared";
+import { createLog } from "@farmgate/wire";
+import { describe, expect, it } from "vitest";
+import { emptyCatalog } from "../../src/catalog/reduce.ts";
+import { Metrics } from "../../src/metrics.ts";
+import { Accounts } from "../../src/proxy/accounts.ts";
+import { UsageTap } from "../../src/proxy/usage-tap.ts";
+
+/** One request that has ended, as `Accounts` reads it. */
+function ended(more: Record<string, unknown> = {}): Parameters<Accounts["add"]>[0] {
+  const call = {
+    id: "r",
+    callerName: "",
+    api: "chat",
+    model: "m",
+    worker: "a",
+    warmth: "warm",
+    attempts: 1,
+    arrivedAt: 0,
+    receivedAt: 1,
+    firstSentAt: 3,
+    firstByteAt: 10,
+    waitedMs: 0,
+    goneError: null,
+    tap: new UsageTap(),
+    ...more,
+  };
+  return call as unknown as Parameters<Accounts["add"]>[0];
+}
+
+function accounts() {
+  const timers: (() => void)[] = [];
+  const clock = {
+    now: () => 20,
+    wall: () => 0,
+    after(_ms: number, fn: () => void) {
+      timers.push(fn);
+      return () => {
+        timers.splice(timers.indexOf(fn), 1);
+      };
+    },
+  };
+  const catalog = emptyCatalog;
+  const inflight = { worker: () => 0, pair: () => 0 };
+  const metrics = new Metrics({ catalog, inflight, waiting: () => 0, now: clock.now });
+  const books = new Accounts({ clock, log: createLog("test", "silent"), metrics, catalog });
+  const counted = async () => /farmgate_requests_total\{.*\} (\d+)/.exec(await metrics.text())?.[1] ?? "0";
+  return { books, metrics, timers, counted };
+}
+
+describe("the account of a request", () => {
+  it("is written with the others after a moment, each once", async () => {
+    const { books, timers, counted } = accounts();
+    for (let i = 0; i < 3; i += 1) books.add(ended(), { status: 200, error: null });
+    expect(await counted()).toBe("0");
+    expect(timers).toHaveLength(1);
+    timers[0]?.();
+    expect(await counted()).toBe("3");
+    books.settle();
+    expect(await counted()).toBe("3");
+    expect(timers).toHaveLength(0);
+  });
+
+  it("waits for nothing when there are many", async () => {
+    const { books, counted } = accounts();
+    for (let i = 0; i < 200; i += 1) books.add(ended(), { status: 200, error: null });
+    expect(await counted()).toBe("200");
+  });
+
+  it("counts a stream that broke as cut short, but not one that nobody wanted any more", async () => {
+    const { books, metrics } = accounts();
+    const tap = new UsageTap();
+    tap.eventStream = true;
+    const broke = new FarmError("worker_failed", "it broke");
+    books.add(ended({ tap }), { status: 200, error: broke });
+    books.add(ended({ tap, goneError: broke }), { status: 200, error: broke });
+    books.settle();
+    const text = await metrics.text();
+    expect(text).toContain('farmgate_streams_truncated_total{worker="a"} 1');
+    expect(text).toContain('status="502"');
+  });
+});
