@@ -1,4 +1,5 @@
 import { JsonReader, JsonSyntaxError, type Span } from "./json-reader.ts";
+import { MAX_MODEL_NAME } from "./model-name.ts";
 
 /** One element of the body's `messages`. */
 export interface MessageSpan extends Span {
@@ -59,8 +60,12 @@ export function scanBody(body: Buffer): BodyScan {
     return refused(`the body has two \`model\` keys, at bytes ${span.start} and ${second.start}`, "model");
   }
   if (body[span.start] !== 0x22) return refused("`model` must be a string", "model");
-  const model = reader.text(span);
+  // Six bytes a character at most.
+  const model = span.end - span.start > 6 * MAX_MODEL_NAME + 2 ? null : reader.text(span);
   if (model === "") return refused("`model` must not be empty", "model");
+  if (model === null || model.length > MAX_MODEL_NAME) {
+    return refused(`\`model\` must not be longer than ${MAX_MODEL_NAME} characters`, "model");
+  }
   return { ok: true, model, modelStart: span.start, modelEnd: span.end, stream, messages };
 }
 

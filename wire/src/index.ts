@@ -5,5 +5,6 @@ export * from "./exchange-failure.ts";
 export * from "./key-ring.ts";
 export * from "./log.ts";
 export * from "./read-body.ts";
+export * from "./refuse-nonsense.ts";
 export * from "./system-clock.ts";
 export * from "./upstream.ts";

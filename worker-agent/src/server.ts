@@ -1,14 +1,17 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Clock, FarmError } from "@farmgate/shared";
+import { type Clock, type FarmError, originForm, pathOf } from "@farmgate/shared";
 import { endConnections } from "@farmgate/wire";
 import type { FastifyInstance } from "fastify";
-import { inferenceBody, pathOf } from "./serve/agent-paths.ts";
+import { inferenceBody } from "./serve/agent-paths.ts";
 import { buildControl, type ControlContext } from "./serve/control.ts";
 import { Inference, type InferenceContext } from "./serve/inference.ts";
 
 /** Above what proxies keep idle connections for, so that they close first. Milliseconds. */
 const KEEP_ALIVE_MS = 75_000;
+
+/** Above what a gateway lets through, which adds some of its own. */
+const HEADER_BYTES = 48 * 1_024;
 
 /** The agent's listener: inference on plain node:http, everything else by fastify, both on one port. */
 export class AgentServer {
@@ -23,10 +26,14 @@ export class AgentServer {
     this.#clock = context.clock;
     let server: Server | null = null;
     this.#app = buildControl(context, (control) => {
-      server = createServer((request, response) => {
-        if (inferenceBody(pathOf(request.url ?? "")) === null) control(request, response);
+      const handle = (request: IncomingMessage, response: ServerResponse) => {
+        request.url = originForm(request.url ?? "/");
+        if (inferenceBody(pathOf(request.url)) === null) control(request, response);
         else void inference.handle(request, response);
-      });
+      };
+      server = createServer({ maxHeaderSize: HEADER_BYTES }, handle);
+      // An expectation that means nothing here is no reason to refuse.
+      server.on("checkExpectation", handle);
       server.keepAliveTimeout = KEEP_ALIVE_MS;
       server.headersTimeout = KEEP_ALIVE_MS + 5_000;
       // A slow upload is no attack here; the body limit bounds it.

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
-import { apiFamily, FarmError, HEADER, inferenceApi } from "@farmgate/shared";
+import { apiFamily, FarmError, HEADER, inferenceApi, originForm, pathOf } from "@farmgate/shared";
 import { answerError } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import { Call } from "../proxy/call.ts";
@@ -18,6 +17,7 @@ const KEEP_ALIVE_MS = 75_000;
  */
 export function createDoor(farm: Farm, control: Handler): Server {
   const handle: Handler = (request, response) => {
+    request.url = originForm(request.url ?? "/");
     const asked = request.headers[HEADER.requestId];
     const candidate = farm.ids.idFor(asked);
     const id = farm.live.has(candidate) ? farm.ids.next() : candidate;
@@ -27,7 +27,7 @@ export function createDoor(farm: Farm, control: Handler): Server {
       response.writeHead(204, headers).end();
       return;
     }
-    const path = pathOf(request.url ?? "/");
+    const path = pathOf(request.url);
     const api = inferenceApi(path);
     if (api === null) {
       response.setHeader(HEADER.requestId, id);
@@ -62,14 +62,11 @@ export function createDoor(farm: Farm, control: Handler): Server {
     if (announced <= farm.config.limits.body) response.writeContinue();
     handle(request, response);
   });
-  server.on("clientError", refuseNonsense);
+  // An expectation that means nothing here is no reason to refuse.
+  server.on("checkExpectation", handle);
+  // Each request of a pipeline listens to the connection until its answer has ended.
+  server.on("connection", (socket) => socket.setMaxListeners(0));
   return server;
-}
-
-/** The path of a request target, without its query. */
-export function pathOf(url: string): string {
-  const query = url.indexOf("?");
-  return query < 0 ? url : url.slice(0, query);
 }
 
 /** Ends the call when its caller closes the connection, or only its own half of it. */
@@ -86,21 +83,4 @@ function watchCaller(call: Call): void {
     socket.removeListener("end", left);
     if (!response.writableFinished) call.leave();
   });
-}
-
-/** Bytes that are no HTTP, or headers over the limit. */
-function refuseNonsense(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
-  const message = "The request is not valid HTTP, or its headers are too large.";
-  const body = JSON.stringify({
-    error: { message, type: "invalid_request_error", param: null, code: "invalid_request" },
-  });
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
-      `connection: close\r\n\r\n${body}`,
-  );
 }

@@ -24,9 +24,3 @@ export function inferenceBody(path: string): "json" | "form" | null {
   if (JSON_PATHS.has(path)) return "json";
   return FORM_PATHS.has(path) ? "form" : null;
 }
-
-/** A URL without its query. */
-export function pathOf(url: string): string {
-  const query = url.indexOf("?");
-  return query === -1 ? url : url.slice(0, query);
-}

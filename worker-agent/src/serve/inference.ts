@@ -5,6 +5,7 @@ import {
   type Clock,
   closeNames,
   FarmError,
+  pathOf,
   replaceModel,
   requestHeadersForWorker,
   scanBody,
@@ -14,7 +15,7 @@ import type { Executor } from "../executor.ts";
 import type { Learned } from "../learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
-import { inferenceBody, pathOf } from "./agent-paths.ts";
+import { inferenceBody } from "./agent-paths.ts";
 import { callerOf, requestIdOf, wishesOf } from "./asked.ts";
 import type { EngineLinks } from "./engine-links.ts";
 import { type Order, Relay, type Served } from "./relay.ts";
