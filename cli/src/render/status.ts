@@ -1,6 +1,7 @@
 import { formatDuration } from "@farmgate/shared";
 import { z } from "zod";
 import { CommandError } from "../exit-code.ts";
+import { count } from "./count.ts";
 import { table } from "./table.ts";
 
 const workerSchema = z.object({
@@ -106,8 +107,4 @@ function requestLines(requests: FarmStatus["requests"], width: number): string[]
     request.caller || "-",
   ]);
   return table(["REQUEST", "MODEL", "API", "WORKER", "PHASE", "AGE", "CALLER"], rows, width);
-}
-
-function count(list: readonly unknown[], what: string): string {
-  return `${list.length} ${what}${list.length === 1 ? "" : "s"}`;
 }
