@@ -102,6 +102,15 @@ describe("check", () => {
     expect(stdout).toContain(`${path}:2: models[0].url: `);
   });
 
+  test("a swap script that is not there is a warning, since the file may be meant for another machine", async () => {
+    const path = file("agent.yaml", "name: a\nswap: { command: ./none.sh }\n");
+    expect(await run("check", path)).toEqual({
+      code: 0,
+      stdout: "ok\n",
+      stderr: `warning: ${path}:2: swap.command: there is no file ./none.sh\n`,
+    });
+  });
+
   test("broken YAML and a missing file are problems too", async () => {
     const broken = file("broken.yaml", "workers: [\n");
     const result = await run("check", broken);
