@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import { FarmError } from "@farmgate/shared";
+import type { FarmError } from "@farmgate/shared";
 import { expect, it, onTestFinished } from "vitest";
 import { answerError } from "../src/answer-error.ts";
 import { readBody } from "../src/read-body.ts";
