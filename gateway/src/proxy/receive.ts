@@ -14,10 +14,16 @@ export async function receive(farm: Farm, call: Call): Promise<Received> {
   call.receivedAt = farm.clock.now();
   const scan = scanBody(body);
   if (!scan.ok) {
-    const message = `The request cannot be routed: ${scan.message}.`;
+    const message = `The request cannot be routed: ${compressionOf(headers) ?? scan.message}.`;
     throw new FarmError("invalid_request", message, scan.param === null ? {} : { param: scan.param });
   }
   return { body, scan, hops, priority: priorityOf(headers), deadlineAt: deadlineOf(headers, call.arrivedAt) };
+}
+
+/** A body that is packed is no JSON, and its sender can be told so. */
+function compressionOf(headers: IncomingHttpHeaders): string | null {
+  const encoding = headers["content-encoding"] ?? "identity";
+  return encoding === "identity" ? null : `the body is packed (content-encoding: ${encoding.slice(0, 50)}); send it unpacked`;
 }
 
 function priorityOf(headers: IncomingHttpHeaders): string | undefined {

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { connect } from "node:net";
 import { request as httpRequest } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
@@ -270,5 +271,20 @@ describe("a request that cannot be routed", () => {
     expect(error).toMatchObject({ status: 404, code: "model_not_found" });
     expect(error.message).toContain("qwen3-coder-30b");
     expect(worker.asked).toHaveLength(0);
+  });
+});
+
+describe("a packed body", () => {
+  it("is refused with what to do about it", async () => {
+    const gateway = await runGateway({});
+    const body = gzipSync('{"model":"m"}');
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-encoding": "gzip" },
+      body,
+    });
+    const error = await errorOf(response);
+    expect(error).toMatchObject({ status: 400, code: "invalid_request" });
+    expect(error.message).toContain("content-encoding: gzip");
   });
 });
