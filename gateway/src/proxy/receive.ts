@@ -23,7 +23,9 @@ export async function receive(farm: Farm, call: Call): Promise<Received> {
 /** A body that is packed is no JSON, and its sender can be told so. */
 function compressionOf(headers: IncomingHttpHeaders): string | null {
   const encoding = headers["content-encoding"] ?? "identity";
-  return encoding === "identity" ? null : `the body is packed (content-encoding: ${encoding.slice(0, 50)}); send it unpacked`;
+  return encoding === "identity"
+    ? null
+    : `the body is packed (content-encoding: ${encoding.slice(0, 50)}); send it unpacked`;
 }
 
 function priorityOf(headers: IncomingHttpHeaders): string | undefined {
