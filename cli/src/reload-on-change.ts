@@ -22,8 +22,9 @@ export function reloadOnChange<T>({ file, read, reload, log }: ReloadOptions<T>)
   let turn = Promise.resolve();
   const apply = async () => {
     try {
-      const { restartNeeded } = reload(await read());
-      log.info({ file }, "the changed configuration is in use");
+      const { applied, restartNeeded } = reload(await read());
+      // What was applied, the program itself logs.
+      if (!applied && restartNeeded.length === 0) log.info({ file }, "the file has changed, but nothing that it sets");
       if (restartNeeded.length > 0) {
         log.warn({ file, keys: restartNeeded }, `a restart is needed for: ${restartNeeded.join(", ")}`);
       }

@@ -1,5 +1,5 @@
 import { FarmError } from "@farmgate/shared";
-import { endConnections } from "@farmgate/wire";
+import type { FrontServer } from "@farmgate/wire";
 import type { FastifyInstance } from "fastify";
 import type { CatalogPoller } from "./catalog/poller.ts";
 import type { Farm } from "./farm.ts";
@@ -8,8 +8,12 @@ import type { Farm } from "./farm.ts";
  * Stops a gateway: no new connections, new requests and those that wait are told `draining`, running answers end
  * within `drain`; what is left then is cancelled.
  */
-export async function drainFarm(farm: Farm, app: FastifyInstance, poller: CatalogPoller): Promise<void> {
-  const { server } = app;
+export async function drainFarm(
+  farm: Farm,
+  app: FastifyInstance,
+  server: FrontServer,
+  poller: CatalogPoller,
+): Promise<void> {
   const startedAt = farm.clock.now();
   farm.draining = true;
   farm.log.info({ running: farm.live.all().length, waiting: farm.waitingRoom.size }, "draining");
@@ -20,7 +24,7 @@ export async function drainFarm(farm: Farm, app: FastifyInstance, poller: Catalo
     farm.log.warn({ running: farm.live.all().length }, "the drain time is over: cancelling what still runs");
     for (const call of farm.live.all()) call.cancel(stopped);
   }
-  await endConnections(server, farm.clock);
+  await server.end(startedAt + farm.config.drain - farm.clock.now(), farm.clock);
   await poller.stop();
   await farm.upstreams.destroy();
   await app.close();

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import type { AddressInfo } from "node:net";
 import type { Clock, Random } from "@farmgate/shared";
-import { KeyRing, type Log } from "@farmgate/wire";
+import { FrontServer, KeyRing, type Log } from "@farmgate/wire";
 import { WaitingRoom } from "./admission/waiting-room.ts";
 import { CatalogPoller } from "./catalog/poller.ts";
 import { CatalogStore } from "./catalog/store.ts";
+import { workerNews } from "./catalog/worker-news.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { Farm } from "./farm.ts";
 import { createDoor } from "./http/door.ts";
@@ -21,6 +21,8 @@ import { nameRules } from "./routing/resolve-name.ts";
 import { Turns } from "./routing/turns.ts";
 import { drainFarm } from "./drain.ts";
 import { Inflight } from "./state/inflight.ts";
+
+const HEADER_BYTES = 32 * 1_024;
 
 export interface GatewayOptions {
   config: GatewayConfig;
@@ -49,23 +51,17 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     apply: (event) => farm.catalog.apply(event),
     flowing: (worker, since) => farm.live.flowing(worker, since),
   });
-  farm.catalog.onChange(() => farm.waitingRoom.wake());
-  const app = await createControl(farm, (handler) => createDoor(farm, handler));
-  const { server } = app;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host: config.listen.host, port: config.listen.port }, () => {
-      server.removeListener("error", reject);
-      resolve();
-    });
+  farm.catalog.onChange((after, before) => {
+    farm.waitingRoom.wake();
+    for (const { level, worker, message } of workerNews(before, after)) log[level]({ worker }, `${worker} ${message}`);
   });
+  const server = new FrontServer({ body: () => farm.config.limits.body, headers: HEADER_BYTES });
+  const app = await createControl(farm, (control) => server.on("request", createDoor(farm, control)));
+  const { url, port } = await server.listenOn(config.listen);
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
   farm.ready = poller.firstRound.then(() => {
     farm.isReady = true;
   });
-  const { port } = server.address() as AddressInfo;
-  const host = config.listen.host.includes(":") ? `[${config.listen.host}]` : config.listen.host;
-  const url = `http://${host}:${port}`;
   log.info({ url, workers: config.workers.length }, "listening");
   let closing: Promise<void> | null = null;
   return {
@@ -73,7 +69,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     port,
     reload: (next) => reloadFarm(farm, poller, next),
     close() {
-      closing ??= drainFarm(farm, app, poller);
+      closing ??= drainFarm(farm, app, server, poller);
       return closing;
     },
   };

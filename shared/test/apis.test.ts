@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { apiFamily, inferenceApi } from "../src/apis.ts";
+import { pathOf } from "../src/request-target.ts";
 
 it.each([
   ["/v1/chat/completions", "chat", "openai"],
@@ -16,4 +17,12 @@ it.each([
   ["/V1/chat/completions", null, "openai"],
 ])("%s is inference %s with errors as %s", (path, api, family) => {
   expect([inferenceApi(path), apiFamily(path)]).toEqual([api, family]);
+});
+
+it.each([
+  ["/v1/models", "/v1/models"],
+  ["/v1/models?a=/b?c", "/v1/models"],
+  ["?", ""],
+])("the path of %s is %j", (target, path) => {
+  expect(pathOf(target)).toBe(path);
 });

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "vitest";
 import { Cleanup } from "../harness/farmgate-process.ts";
 import { freePorts } from "../harness/free-ports.ts";
 import { until } from "../harness/until.ts";
-import { start, told, written } from "./cli-process.ts";
+import { logLines, start, told, written } from "./cli-process.ts";
 
 const cleanup = new Cleanup();
 afterAll(() => cleanup.run());
@@ -33,4 +33,9 @@ test("a gateway applies a changed file, refuses a bad one, and says what needs a
   await replace(text(["c"], other));
   await told(gateway, "a restart is needed for: listen");
   expect(await workerNames()).toBe("c");
+
+  await replace(text(["c"]));
+  await told(gateway, "the file has changed, but nothing that it sets");
+  const applied = logLines(gateway).filter(({ msg }) => /configuration/.test(msg) && !/refused/.test(msg));
+  expect(applied.map(({ msg }) => msg)).toEqual(["configuration applied", "configuration applied"]);
 });

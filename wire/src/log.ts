@@ -1,5 +1,6 @@
 import pino from "pino";
 import pretty from "pino-pretty";
+import { readableLine } from "./readable-line.ts";
 
 export type Log = pino.Logger;
 
@@ -27,10 +28,18 @@ export function createLog(name: string, level: string = process.env["FARMGATE_LO
   const options: pino.LoggerOptions = {
     name,
     level,
-    redact: { paths: ["key", "apiKey"], censor: "[hidden]" },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
   };
   if (!process.stdout.isTTY) return pino(options, bufferedOutput());
-  return pino(options, pretty({ sync: true, ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss.l" }));
+  return pino(
+    options,
+    pretty({
+      sync: true,
+      hideObject: true,
+      ignore: "pid,hostname",
+      translateTime: "SYS:HH:MM:ss.l",
+      messageFormat: readableLine,
+    }),
+  );
 }

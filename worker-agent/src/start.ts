@@ -62,8 +62,8 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     clock,
     log,
   });
-  const release = async () => {
-    await server.close();
+  const release = async (readMs: number) => {
+    await server.close(readMs);
     await Promise.all([links.close(), asker.close()]);
   };
   try {
@@ -72,11 +72,11 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       executor.tell({ type: "found", model: found.name });
       learned.told(found.name, await runner.facts(found, new AbortController().signal));
     }
-    const { url, port } = await listen(server, config);
+    const { url, port } = await server.listen(config.listen);
     log.info({ url, models: models.models.map((model) => model.name) }, `listening on ${url}`);
     return { url, port, close: once(() => drainAndStop(server, executor, release, options)) };
   } catch (error) {
-    await release();
+    await release(0);
     throw error;
   }
 }
@@ -156,23 +156,14 @@ async function discover(
   return first;
 }
 
-async function listen(server: AgentServer, { listen: { host, port } }: AgentConfig) {
-  try {
-    return await server.listen(host, port);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why = code === "EADDRINUSE" ? "the port is in use by another program" : String(error);
-    throw Object.assign(new Error(`cannot listen on ${host}:${port}: ${why}`, { cause: error }), { code });
-  }
-}
-
 async function drainAndStop(
   server: AgentServer,
   executor: Executor,
-  release: () => Promise<void>,
+  release: (readMs: number) => Promise<void>,
   { config, clock, log }: AgentOptions,
 ): Promise<void> {
   const error = new FarmError("draining", "This agent is stopping.");
+  const end = clock.now() + config.drain;
   executor.tell({ type: "drain" });
   server.stopAccepting(error);
   executor.rejectWaiting(error);
@@ -180,7 +171,7 @@ async function drainAndStop(
   const left = executor.view().inflight;
   if (left > 0) log.warn({ left }, `${left} answers did not end within ${formatDuration(config.drain)} and are cut`);
   await executor.stop(error);
-  await release();
+  await release(end - clock.now());
   log.info("stopped");
 }
 

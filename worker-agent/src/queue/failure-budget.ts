@@ -7,7 +7,7 @@ export interface FailureRules {
 }
 
 /**
- * Consecutive failed loads of one model (rule R6):
+ * Consecutive failed loads of one model (rule R6). An engine that is gone before its first answer counts as one.
  *
  * 1. each failure counts one; a success clears the count;
  * 2. below `failureLimit`, `failureReset` without a failure re-arms the count;

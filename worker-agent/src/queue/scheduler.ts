@@ -95,7 +95,7 @@ export class Scheduler {
         this.#done(event.id, now);
         break;
       case "found":
-        if (this.#swap === null && this.#turn === null) this.#ready(event.model, 0, now);
+        if (this.#swap === null && this.#turn === null) this.#ready(event.model, null, now);
         break;
       case "swapped":
         if (this.#swap?.model === event.model) this.#ready(event.model, now - this.#swap.startedAt, now);
@@ -104,6 +104,9 @@ export class Scheduler {
         if (this.#swap?.model === event.model) this.#swapFailed(event.model, event.reason, now);
         break;
       case "lost":
+        if (this.#turn?.model === event.model) this.#lost(this.#turn, now);
+        break;
+      case "unloaded":
         if (this.#turn?.model === event.model) this.#endTurn(now);
         break;
       case "tick":
@@ -169,13 +172,14 @@ export class Scheduler {
     if (answer.job.kind === "load") return;
     answer.model.running -= 1;
     this.#answers.add(now - answer.grantedAt);
+    if (this.#turn?.model === answer.model.name) this.#prove(this.#turn);
   }
 
-  #ready(name: string, loadMs: number, now: number): void {
+  /** `loadMs` null: it was found loaded. */
+  #ready(name: string, loadMs: number | null, now: number): void {
     const model = this.#model(name);
     this.#swap = null;
     this.#previous = name;
-    model.failures.succeeded();
     model.place.turnBegins();
     this.#turn = beginTurn(name, model.queue.size, loadMs, this.#rules, now);
   }
@@ -194,8 +198,28 @@ export class Scheduler {
     }
   }
 
+  /** The load was a good one. */
+  #prove(turn: Turn): void {
+    if (turn.proved) return;
+    turn.proved = true;
+    this.#model(turn.model).failures.succeeded();
+  }
+
+  /**
+   * The loaded engine is gone. Before its first answer that counts as a failed load: else an engine that is ready and
+   * then gone each time would be loaded for ever.
+   */
+  #lost(turn: Turn, now: number): void {
+    const { place, failures } = this.#model(turn.model);
+    if (!turn.proved) failures.failed(now);
+    place.turnEnds(now);
+    this.#turn = null;
+  }
+
   #endTurn(now: number): void {
-    if (this.#turn !== null) this.#model(this.#turn.model).place.turnEnds(now);
+    if (this.#turn === null) return;
+    this.#prove(this.#turn);
+    this.#model(this.#turn.model).place.turnEnds(now);
     this.#turn = null;
   }
 

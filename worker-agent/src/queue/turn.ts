@@ -6,6 +6,8 @@ export interface Turn {
   readonly readyAt: number;
   /** How long its load took; 0 when it was found loaded. */
   readonly loadMs: number;
+  /** It has answered since its load, or was found loaded. */
+  proved: boolean;
   /** Grants that pay for the load. */
   readonly quota: number;
   granted: number;
@@ -17,10 +19,11 @@ export interface Turn {
 
 export type TurnRules = Pick<SchedulerRules, "maxBatch" | "maxWait" | "minResident" | "gather">;
 
-/** Rule R3: the quota is what waited for the model when it became ready. */
-export function beginTurn(model: string, waiting: number, loadMs: number, rules: TurnRules, now: number): Turn {
+/** Rule R3: the quota is what waited for the model when it became ready. `loadMs` null: it was found loaded. */
+export function beginTurn(model: string, waiting: number, loadMs: number | null, rules: TurnRules, now: number): Turn {
   const quota = Math.min(Math.max(waiting, 1), rules.maxBatch);
-  return { model, readyAt: now, loadMs, quota, granted: 0, grantedBesides: 0, idleSince: null };
+  const load = { loadMs: loadMs ?? 0, proved: loadMs === null };
+  return { model, readyAt: now, ...load, quota, granted: 0, grantedBesides: 0, idleSince: null };
 }
 
 export function countGrant(turn: Turn, othersWait: boolean): void {

@@ -53,6 +53,8 @@ export type SchedulerEvent =
   | { type: "swap_failed"; model: string; reason: string }
   /** The loaded model's engine turned out to be gone (connection refused, no longer ready). */
   | { type: "lost"; model: string }
+  /** The loaded model is being taken out of memory by an operator's order. */
+  | { type: "unloaded"; model: string }
   /** The time asked for by `wake` has come. */
   | { type: "tick" }
   /** No new jobs; those that wait are still served (`drain`), or all is as before (`resume`). */

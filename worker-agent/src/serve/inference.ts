@@ -20,7 +20,8 @@ import { callerOf, requestIdOf, wishesOf } from "./asked.ts";
 import type { EngineLinks } from "./engine-links.ts";
 import { type Order, Relay, type Served } from "./relay.ts";
 
-const BODY_LIMIT = 100 * 1_024 ** 2;
+/** Bytes. */
+export const BODY_LIMIT = 100 * 1_024 ** 2;
 
 export interface InferenceContext {
   models: ModelBook;

@@ -65,7 +65,7 @@ export class ModelOrders {
       const result = await runUnload(model, signal);
       if (!result.ok) throw new FarmError("load_failed", `${model.name} was not unloaded: ${result.reason}`);
     });
-    this.#executor.tell({ type: "lost", model: model.name });
+    this.#executor.tell({ type: "unloaded", model: model.name });
     await done;
     this.#log.info({ request_id: requestId, model: model.name }, "unloaded by order");
   }

@@ -9,7 +9,14 @@ import {
   isEventStream,
   streamErrorChunk,
 } from "@farmgate/shared";
-import { answerError, Exchange, type ExchangeFailure, type ExchangeOutcome, type ExchangeSink } from "@farmgate/wire";
+import {
+  answerError,
+  Exchange,
+  type ExchangeFailure,
+  type ExchangeOutcome,
+  type ExchangeSink,
+  onCallerLeft,
+} from "@farmgate/wire";
 import type { Pool } from "undici";
 import type { Executor, Waiter } from "../executor.ts";
 import type { Job } from "../queue/types.ts";
@@ -89,7 +96,7 @@ export class Relay implements Waiter, ExchangeSink {
     this.#body = body;
     this.#startedAt = context.clock.now();
     response.on("drain", () => this.#exchange?.resume());
-    response.on("close", () => this.#callerLeft());
+    onCallerLeft(response.req, response, () => this.#callerLeft());
     response.on("error", () => this.#callerLeft());
   }
 

@@ -113,6 +113,52 @@ describe("an engine that dies", () => {
     expect(drive.swaps).toEqual(["a", "a"]);
   });
 
+  describe("each time before it has answered anything", () => {
+    const rules = rulesFor({ a: 1, b: 1 }, { failureLimit: 3, failureReset: MINUTE });
+    const job = (id: string, model = "a"): Job => {
+      return { id, model, caller: "", priority: "interactive", arrivedAt: 0, deadlineAt: null, kind: "request" };
+    };
+    /** Asks for a, loads it when need be, and loses it; says what the request came to. */
+    const tryOnce = (scheduler: Scheduler, id: string, now: number): string => {
+      const effects = scheduler.on({ type: "arrive", job: job(id) }, now);
+      if (effects[0]?.type !== "swap") return effects[0]?.type ?? "nothing";
+      expect(scheduler.on({ type: "swapped", model: "a" }, now + 10)).toMatchObject([{ type: "grant", id }]);
+      scheduler.on({ type: "lost", model: "a" }, now + 20);
+      scheduler.on({ type: "done", id }, now + 20);
+      return "granted";
+    };
+
+    it("counts as a failed load, so that it is not loaded for ever", () => {
+      const scheduler = new Scheduler(rules);
+      const tries = ["1", "2", "3", "4"].map((id, index) => tryOnce(scheduler, id, index * 100));
+      expect(tries).toEqual(["granted", "granted", "granted", "reject"]);
+      expect(scheduler.view(300)).toMatchObject({ loaded: null, swappingTo: null, models: [{ state: "failed" }, {}] });
+    });
+
+    it("does not count once an answer has ended, nor when it is unloaded by order", () => {
+      const scheduler = new Scheduler(rules);
+      for (let index = 0; index < 6; index += 1) {
+        scheduler.on({ type: "arrive", job: job(`a${index}`) }, index * 100);
+        scheduler.on({ type: "swapped", model: "a" }, index * 100 + 10);
+        scheduler.on({ type: "done", id: `a${index}` }, index * 100 + 20);
+        scheduler.on({ type: "lost", model: "a" }, index * 100 + 30);
+        expect(scheduler.view(index * 100 + 30).models[0]?.state).toBe("cold");
+        scheduler.on({ type: "arrive", job: { ...job(`load${index}`), kind: "load" } }, index * 100 + 40);
+        scheduler.on({ type: "swapped", model: "a" }, index * 100 + 50);
+        scheduler.on({ type: "unloaded", model: "a" }, index * 100 + 60);
+        scheduler.on({ type: "done", id: `load${index}` }, index * 100 + 70);
+        expect(scheduler.view(index * 100 + 70).models[0]?.state).toBe("cold");
+      }
+    });
+
+    it("does not count for the model that was found at the start", () => {
+      const scheduler = new Scheduler(rulesFor({ a: 1 }, { failureLimit: 1 }));
+      scheduler.on({ type: "found", model: "a" }, 0);
+      scheduler.on({ type: "lost", model: "a" }, 10);
+      expect(tryOnce(scheduler, "1", 20)).toBe("granted");
+    });
+  });
+
   it("is not swapped while its last answers are still ending", () => {
     const scheduler = new Scheduler(rulesFor({ a: 2, b: 1 }));
     const job = (id: string, model: string): Job => {

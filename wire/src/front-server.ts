@@ -1,0 +1,130 @@
+import { type IncomingMessage, Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { type Clock, originForm } from "@farmgate/shared";
+import { refuseNonsense } from "./refuse-nonsense.ts";
+
+/** Idle connections of callers are kept longer than any usual proxy in front keeps its own to us; in milliseconds. */
+const KEEP_ALIVE_MS = 75_000;
+
+const SETTINGS = {
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  headersTimeout: KEEP_ALIVE_MS + 15_000,
+  // An upload of a large prompt over a slow line may take its time; the body limit bounds it.
+  requestTimeout: 0,
+  noDelay: true,
+  // A caller whose machine went away without a word gives up its place some time.
+  keepAlive: true,
+  keepAliveInitialDelay: 30_000,
+};
+
+/** How long callers may take at the end to read, or still to send, in milliseconds. */
+const LAST_MS = 1_000;
+
+/** The HTTP server of a program: its settings, its refusals of what is no HTTP, and its end. */
+export class FrontServer extends Server {
+  readonly #open = new Set<ServerResponse>();
+  /** How many answers are open on each connection that has any. */
+  readonly #busy = new Map<Socket, number>();
+  /** Connections that wait for their next request. */
+  readonly #idle = new Set<Socket>();
+  #onClosed: () => void = () => {};
+
+  /**
+   * Limits in bytes. A caller who asks first (`Expect: 100-continue`) is not asked to send more than `bodyLimit`; any
+   * other expectation means nothing here and is no reason to refuse.
+   */
+  constructor(limits: { body: () => number; headers: number }) {
+    super({ ...SETTINGS, maxHeaderSize: limits.headers });
+    this.on("request", (request, response) => {
+      request.url = originForm(request.url ?? "/");
+      this.#track(request.socket, response);
+    });
+    // Each request of a pipeline listens to the connection until its answer has ended.
+    this.on("connection", (socket) => socket.setMaxListeners(0));
+    this.on("checkExpectation", (request, response) => void this.emit("request", request, response));
+    this.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
+      if (Number(request.headers["content-length"] ?? 0) <= limits.body()) response.writeContinue();
+      this.emit("request", request, response);
+    });
+    this.on("clientError", refuseNonsense);
+  }
+
+  /** Listens; port 0 takes a free one. Rejects with the system's error when the address cannot be had. */
+  async listenOn(at: { host: string; port: number }): Promise<{ url: string; port: number }> {
+    await new Promise<void>((resolve, reject) => {
+      this.once("error", reject);
+      this.listen({ host: at.host.replace(/^\[(.*)\]$/, "$1"), port: at.port }, () => {
+        this.removeListener("error", reject);
+        resolve();
+      });
+    });
+    const { address, family, port } = this.address() as AddressInfo;
+    return { url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`, port };
+  }
+
+  /**
+   * Also called by `close`. The server's own one takes a connection for idle whose answer is complete but not yet on
+   * its way, and would cut it off there.
+   */
+  override closeIdleConnections(): void {
+    for (const socket of this.#idle) socket.destroy();
+  }
+
+  /**
+   * After `close`: lets callers read what was answered, for `ms` milliseconds, and finish what they still send, for one
+   * second; then cuts what is left.
+   */
+  async end(ms: number, clock: Clock): Promise<void> {
+    await this.#until(() => this.#open.size === 0, LAST_MS, clock);
+    await this.#until(() => ![...this.#open].some((response) => response.writableEnded), ms - LAST_MS, clock);
+    this.closeAllConnections();
+  }
+
+  /** Looks again whenever an answer has closed, for `ms` milliseconds at most. */
+  async #until(holds: () => boolean, ms: number, clock: Clock): Promise<void> {
+    if (ms <= 0 || holds()) return;
+    await new Promise<void>((resolve) => {
+      const stopTimer = clock.after(ms, resolve);
+      this.#onClosed = () => {
+        if (!holds()) return;
+        stopTimer();
+        resolve();
+      };
+    });
+    this.#onClosed = () => {};
+  }
+
+  #track(socket: Socket, response: ServerResponse): void {
+    const open = this.#busy.get(socket) ?? 0;
+    if (open === 0 && !this.#idle.delete(socket)) socket.once("close", () => this.#idle.delete(socket));
+    this.#busy.set(socket, open + 1);
+    this.#open.add(response);
+    response.once("close", () => {
+      this.#open.delete(response);
+      const left = (this.#busy.get(socket) ?? 1) - 1;
+      if (left > 0) {
+        this.#busy.set(socket, left);
+      } else {
+        this.#busy.delete(socket);
+        if (!this.listening) socket.destroySoon();
+        else if (!socket.destroyed) this.#idle.add(socket);
+      }
+      this.#onClosed();
+    });
+  }
+}
+
+/** Calls `left` when the caller closes its connection, or only its own half of it, before its answer has ended. */
+export function onCallerLeft(request: IncomingMessage, response: ServerResponse, left: () => void): void {
+  const { socket } = request;
+  const half = () => {
+    left();
+    // Else the connection would stay until a caller who has left has read what is under way to it.
+    response.destroy();
+  };
+  socket.once("end", half);
+  response.once("close", () => {
+    socket.removeListener("end", half);
+    if (!response.writableFinished) left();
+  });
+}

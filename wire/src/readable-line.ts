@@ -1,0 +1,34 @@
+/** What the start of the line tells already, or what no person asks for. */
+const ELSEWHERE: ReadonlySet<string> = new Set(["level", "time", "pid", "hostname", "name", "msg", "err"]);
+
+/**
+ * A log entry in one line for a terminal: the message, then its fields as `name=value`. Left out is what says
+ * nothing: null, an empty text, and a text that the message holds already. Only a text of several lines, as the stack
+ * of an error or a list of problems, gets more lines, below and indented.
+ */
+export function readableLine(entry: Readonly<Record<string, unknown>>): string {
+  const message = typeof entry["msg"] === "string" ? entry["msg"] : "";
+  const words = message === "" ? [] : [message];
+  const below: string[] = [];
+  for (const [name, value] of Object.entries(entry)) {
+    if (ELSEWHERE.has(name) || value === null || value === "") continue;
+    const text = fieldText(value);
+    if (text.includes("\n")) below.push(text);
+    else if (typeof value !== "string" || !message.includes(value)) words.push(`${name}=${text}`);
+  }
+  const stack = (entry["err"] as { stack?: unknown } | null | undefined)?.stack;
+  if (typeof stack === "string") below.push(stack);
+  const lines = [words.join(" "), ...below.flatMap((text) => text.split("\n").map((line) => `    ${line}`))];
+  return lines.map(shown).join("\n");
+}
+
+/** A caller chooses some of the texts, and must not move the cursor of the terminal that they are shown on. */
+function shown(line: string): string {
+  return line.replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");
+}
+
+function fieldText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(fieldText).join(",") || "none";
+  if (typeof value !== "string") return JSON.stringify(value) ?? "";
+  return /^[^\s"=]+$/.test(value) || value.includes("\n") ? value : JSON.stringify(value);
+}

@@ -1,0 +1,166 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { connect, type Socket } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createSystemClock, FrontServer, onCallerLeft } from "../src/index.ts";
+
+const clock = createSystemClock();
+
+async function listening(answer: (request: IncomingMessage, response: ServerResponse) => void, bodyLimit = 100) {
+  const server = new FrontServer({ body: () => bodyLimit, headers: 16_384 });
+  server.on("request", answer);
+  const { url, port } = await server.listenOn({ host: "127.0.0.1", port: 0 });
+  onTestFinished(async () => {
+    server.close();
+    await server.end(0, clock);
+  });
+  return { server, url, port };
+}
+
+function caller(port: number): Socket {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
+
+/** What comes on the connection until it ends. */
+async function all(socket: Socket): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of socket) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces).toString("latin1");
+}
+
+describe("a front server", () => {
+  it("tells its address, also one of IPv6 in brackets", async () => {
+    const { url, port } = await listening((_request, response) => response.end());
+    expect(url).toBe(`http://127.0.0.1:${port}`);
+    const other = new FrontServer({ body: () => 0, headers: 16_384 });
+    onTestFinished(() => void other.close());
+    expect((await other.listenOn({ host: "[::1]", port: 0 })).url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+  });
+
+  it("rejects with the system's code when the port is taken", async () => {
+    const { port } = await listening(() => {});
+    await expect(
+      new FrontServer({ body: () => 0, headers: 16_384 }).listenOn({ host: "127.0.0.1", port }),
+    ).rejects.toMatchObject({
+      code: "EADDRINUSE",
+    });
+  });
+
+  it("takes headers of 24 KB", async () => {
+    const { url } = await listening((_request, response) => response.end("{}"));
+    expect((await fetch(url, { headers: { a: "a".repeat(24_576) } })).status).toBe(200);
+  });
+
+  it.each([
+    ["headers of 40 KB", `GET / HTTP/1.1\r\nHost: x\r\nA: ${"a".repeat(40_960)}\r\n\r\n`, "431"],
+    ["bytes that are no HTTP", "\u0016\u0003\u0001\u0002\r\n\r\n", "400"],
+  ])("refuses %s", async (_what, bytes, status) => {
+    const { port } = await listening((_request, response) => response.end("{}"));
+    const socket = caller(port);
+    socket.write(bytes);
+    const [head = "", body = ""] = (await all(socket)).split("\r\n\r\n");
+    expect(head.startsWith(`HTTP/1.1 ${status} `)).toBe(true);
+    expect(JSON.parse(body)).toMatchObject({ error: { code: "invalid_request" } });
+  });
+
+  it.each([
+    [100, true],
+    [101, false],
+  ])("asks a caller who announces %i bytes for them: %s", async (length, asks) => {
+    const { port } = await listening((_request, response) => response.writeHead(200, { connection: "close" }).end());
+    const socket = caller(port);
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\nExpect: 100-continue\r\n\r\n`);
+    expect((await all(socket)).startsWith("HTTP/1.1 100 Continue\r\n\r\n")).toBe(asks);
+  });
+});
+
+describe("the end of a front server", () => {
+  it("waits until a slow caller has read the whole of an answer that was given", async () => {
+    const size = 20 * 1_024 ** 2;
+    let answered = () => {};
+    const given = new Promise<void>((resolve) => {
+      answered = resolve;
+    });
+    const { server, port } = await listening((_request, response) => {
+      response.end(Buffer.alloc(size, "x"));
+      answered();
+    });
+    const socket = caller(port);
+    socket.pause();
+    socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await given;
+    server.close();
+    const ended = server.end(10_000, clock);
+    expect((await all(socket)).length).toBeGreaterThan(size);
+    await ended;
+  });
+
+  it("does not wait for connections that never asked", async () => {
+    const { server, port } = await listening(() => {});
+    const silent = caller(port);
+    await new Promise((resolve) => silent.once("connect", resolve));
+    server.close();
+    await server.end(3_600_000, clock);
+    expect(await all(silent)).toBe("");
+  });
+
+  it("waits a second, not longer, for an answer that does not end", async () => {
+    const { server, port } = await listening((_request, response) => response.writeHead(200).flushHeaders());
+    const reader = caller(port);
+    reader.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await new Promise((resolve) => reader.once("data", resolve));
+    server.close();
+    const waits: number[] = [];
+    const after = (ms: number, fn: () => void) => {
+      waits.push(ms);
+      setImmediate(fn);
+      return () => {};
+    };
+    await server.end(3_600_000, { ...clock, after });
+    await new Promise((resolve) => reader.once("end", resolve));
+    expect(waits).toEqual([1_000]);
+  });
+});
+
+describe("a caller who leaves", () => {
+  it.each([
+    ["closes its half of the connection", (socket: Socket) => void socket.end()],
+    ["breaks it", (socket: Socket) => void socket.resetAndDestroy()],
+  ])("is noticed when it %s", async (_how, leave) => {
+    let noticed = 0;
+    let arrived = () => {};
+    const there = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    const gone = new Promise<void>((resolve) => {
+      void listening((request, response) => {
+        onCallerLeft(request, response, () => {
+          noticed += 1;
+          resolve();
+        });
+        arrived();
+      }).then(({ port }) => {
+        const socket = caller(port);
+        socket.on("error", () => {});
+        socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        void there.then(() => leave(socket));
+      });
+    });
+    await gone;
+    await turn();
+    expect(noticed).toBeGreaterThan(0);
+  });
+
+  it("is not one who got its whole answer", async () => {
+    let noticed = 0;
+    const { url } = await listening((request, response) => {
+      onCallerLeft(request, response, () => (noticed += 1));
+      response.end("{}");
+    });
+    await (await fetch(url)).text();
+    await turn();
+    expect(noticed).toBe(0);
+  });
+});
