@@ -1,5 +1,5 @@
 import type { Clock } from "@farmgate/shared";
-import type { KeyRing, Log } from "@farmgate/wire";
+import type { KeyRing, Log, Upstreams } from "@farmgate/wire";
 import type { WaitingRoom } from "./admission/waiting-room.ts";
 import type { CatalogStore } from "./catalog/store.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -7,7 +7,6 @@ import type { RequestIds } from "./http/request-id.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Accounts } from "./proxy/accounts.ts";
 import type { LiveRequests } from "./proxy/live-requests.ts";
-import type { Upstreams } from "./proxy/upstreams.ts";
 import type { Affinity } from "./routing/affinity.ts";
 import type { NameRules } from "./routing/resolve-name.ts";
 import type { Turns } from "./routing/turns.ts";

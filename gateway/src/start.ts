@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock, Random } from "@farmgate/shared";
-import { FrontServer, KeyRing, type Log } from "@farmgate/wire";
+import { FrontServer, KeyRing, type Log, Upstreams } from "@farmgate/wire";
 import { WaitingRoom } from "./admission/waiting-room.ts";
 import { CatalogPoller } from "./catalog/poller.ts";
 import { CatalogStore } from "./catalog/store.ts";
@@ -13,7 +13,6 @@ import { Metrics } from "./metrics.ts";
 import { Accounts } from "./proxy/accounts.ts";
 import { markOf } from "./proxy/headers.ts";
 import { LiveRequests } from "./proxy/live-requests.ts";
-import { Upstreams } from "./proxy/upstreams.ts";
 import { type Reloaded, reloadFarm } from "./reload.ts";
 import { createControl } from "./routes/control.ts";
 import { Affinity } from "./routing/affinity.ts";

@@ -1,4 +1,6 @@
 export * from "./answer-error.ts";
+export * from "./answer-relay.ts";
+export * from "./answer-tail.ts";
 export * from "./exchange.ts";
 export * from "./exchange-failure.ts";
 export * from "./front-server.ts";
@@ -8,3 +10,4 @@ export * from "./read-body.ts";
 export * from "./refuse-nonsense.ts";
 export * from "./system-clock.ts";
 export * from "./upstream.ts";
+export * from "./upstreams.ts";

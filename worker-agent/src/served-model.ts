@@ -9,9 +9,6 @@ export interface ServedModel {
   engineName: string;
   /** Where its engine answers, without a trailing slash. */
   url: string;
-  /** The two halves of `url`: a prefix is empty or starts with a slash. */
-  origin: string;
-  prefix: string;
   /** Another model answers at the same address, so that an answer alone does not say which one is loaded. */
   sharesUrl: boolean;
   slots: number;
@@ -46,14 +43,11 @@ export class ModelBook {
 }
 
 function toServed(model: AgentConfig["models"][number], config: AgentConfig): ServedModel {
-  const { origin } = new URL(model.url);
   return {
     name: model.name,
     aliases: model.aliases,
     engineName: model.model ?? model.name,
     url: model.url,
-    origin,
-    prefix: model.url.slice(origin.length),
     sharesUrl: config.models.some((other) => other !== model && other.url === model.url),
     slots: model.slots,
     ready: model.ready,

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import { type Clock, type Environment, FarmError, formatDuration } from "@farmgate/shared";
-import { KeyRing, type Log } from "@farmgate/wire";
+import { KeyRing, type Log, Upstreams } from "@farmgate/wire";
 import type { AgentConfig } from "./config.ts";
 import { Executor, type RunSwap } from "./executor.ts";
 import { Learned } from "./learned.ts";
@@ -8,7 +8,6 @@ import { AgentMetrics } from "./metrics.ts";
 import { POLICIES } from "./queue/policies.ts";
 import { Scheduler } from "./queue/scheduler.ts";
 import type { SchedulerRules } from "./queue/types.ts";
-import { EngineLinks } from "./serve/engine-links.ts";
 import { ModelOrders } from "./serve/model-orders.ts";
 import { ModelBook, type ServedModel } from "./served-model.ts";
 import { AgentServer } from "./server.ts";
@@ -17,6 +16,9 @@ import { pause } from "./swap/pause.ts";
 import { outputDirectory } from "./swap/script-output.ts";
 import { splitWords } from "./swap/split-words.ts";
 import { SwapRunner } from "./swap/swap-runner.ts";
+
+/** Limit on the connection to an engine, which is on this machine or beside it; in milliseconds. */
+const CONNECT_MS = 5_000;
 
 export interface AgentOptions {
   config: AgentConfig;
@@ -41,7 +43,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const { config, clock, log } = options;
   const models = new ModelBook(config);
   const asker = new EngineAsker(clock);
-  const links = new EngineLinks();
+  const upstreams = new Upstreams(CONNECT_MS);
   const learned = new Learned(models.models);
   const runner = new SwapRunner(await swapOptions(options), asker);
   const scheduler = new Scheduler(rulesOf(config), POLICIES[config.queue.policy]);
@@ -56,7 +58,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     keys: new KeyRing(config.keys),
     executor,
     orders: new ModelOrders(executor, runUnload, clock, log),
-    links,
+    upstreams,
     learned,
     metrics,
     clock,
@@ -64,7 +66,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   });
   const release = async (readMs: number) => {
     await server.close(readMs);
-    await Promise.all([links.close(), asker.close()]);
+    await Promise.all([upstreams.destroy(), asker.close()]);
   };
   try {
     const found = await discover(runner, models, options);

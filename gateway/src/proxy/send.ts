@@ -1,14 +1,12 @@
 import { FarmError, isEventStream, replaceModel } from "@farmgate/shared";
-import type { ExchangeFailure, ExchangeRequest } from "@farmgate/wire";
+import { AnswerRelay, type ExchangeFailure, type ExchangeRequest, type Upstream } from "@farmgate/wire";
 import { adapterFor } from "../adapters/adapter-for.ts";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
 import { Attempt, type AttemptEnd, type AttemptTarget } from "./attempt.ts";
 import type { Call, Received } from "./call.ts";
 import { answerHeaders, upstreamHeaders } from "./headers.ts";
-import { Relay } from "./relay.ts";
 import { tellAnswered } from "./tell-catalog.ts";
-import type { Upstream } from "./upstreams.ts";
 
 /** How it went: an answer that was passed on, up to its end or to where it broke; or no byte was. */
 export type Sent =
@@ -25,7 +23,7 @@ export function sendTo(farm: Farm, call: Call, received: Received, choice: Choic
   call.upstreamModel = choice.upstreamModel;
   return new Promise((resolve) => {
     let attempt: Attempt | null = null;
-    const relay = new Relay(call.response, call.tap, () => attempt?.resume());
+    const relay = new AnswerRelay(call.response, call.tap, () => attempt?.resume());
     const done = (end: AttemptEnd) => {
       call.onGone(null);
       resolve(end.kind === "relayed" ? finish(farm, call, relay, end) : end);
@@ -68,7 +66,7 @@ function toRequest(
 
 const EMPTY = Buffer.alloc(0);
 
-function callerSide(farm: Farm, call: Call, received: Received, choice: Choice, relay: Relay): AttemptTarget {
+function callerSide(farm: Farm, call: Call, received: Received, choice: Choice, relay: AnswerRelay): AttemptTarget {
   const worker = choice.worker.config.name;
   return {
     worker,
@@ -92,7 +90,7 @@ function callerSide(farm: Farm, call: Call, received: Received, choice: Choice, 
 function finish(
   farm: Farm,
   call: Call,
-  relay: Relay,
+  relay: AnswerRelay,
   { status, broke }: Extract<AttemptEnd, { kind: "relayed" }>,
 ): Sent {
   if (status < 300) tellAnswered(farm, call);

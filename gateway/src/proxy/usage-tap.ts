@@ -1,58 +1,23 @@
+import { AnswerTail } from "@farmgate/wire";
+
 /** Tokens of one answer, as its engine counted them. */
 export interface Usage {
   prompt: number | null;
   completion: number | null;
 }
 
-/** Usage stands in the last event of a stream, or near the end of a JSON answer. */
-const TAIL_BYTES = 2_048;
-/** A stream in tiny pieces keeps no more than this many of them; its usage may then be missed. */
-const TAIL_PIECES = 64;
-
-/** Keeps references to the last pieces of an answer, and reads its usage once it has ended. Never throws. */
-export class UsageTap {
-  #tail: Buffer[] = [];
-  #tailBytes = 0;
-  #total = 0;
+/** Reads the usage of an answer from its tail once it has ended. Never throws. */
+export class UsageTap extends AnswerTail {
   /** Set when the answer is a stream of events. */
   eventStream = false;
 
-  /** What the tap keeps alive. */
-  get heldBytes(): number {
-    return this.#tailBytes;
-  }
-
-  add(chunk: Buffer): void {
-    this.#total += chunk.length;
-    this.#tail.push(chunk);
-    this.#tailBytes += chunk.length;
-    const oldest = this.#tail[0];
-    if (oldest === undefined || this.#tail.length === 1) return;
-    if (this.#tailBytes - oldest.length < TAIL_BYTES && this.#tail.length <= TAIL_PIECES) return;
-    this.#tail.shift();
-    this.#tailBytes -= oldest.length;
-  }
-
-  /** Whether the bytes so far end with a complete event: nothing yet, or a blank line. */
-  atEventBoundary(): boolean {
-    if (this.#total === 0) return true;
-    const end = Buffer.concat(this.#tail.slice(-4)).subarray(-4).toString("latin1");
-    return /(?:\n\n|\r\r|\n\r\n)$/.test(end);
-  }
-
   /** Whether the stream ended the way OpenAI's do. */
   sawDone(): boolean {
-    return /data: ?\[DONE\]/.test(this.#text());
+    return /data: ?\[DONE\]/.test(this.text());
   }
 
   usage(): Usage | null {
-    return readUsage(this.#text());
-  }
-
-  /** What is looked for is ASCII, so that no character has to be decoded. */
-  #text(): string {
-    const bytes = this.#tail.length === 1 && this.#tail[0] ? this.#tail[0] : Buffer.concat(this.#tail);
-    return bytes.toString("latin1", Math.max(0, bytes.length - 2 * TAIL_BYTES));
+    return readUsage(this.text());
   }
 }
 

@@ -51,21 +51,4 @@ describe("the usage of an answer", () => {
       expect(tapOf([text]).usage()).toBeNull();
     }
   });
-
-  it("costs little memory whatever comes", () => {
-    const tap = new UsageTap();
-    for (let i = 0; i < 100_000; i += 1) tap.add(Buffer.alloc(i % 7 === 0 ? 1 : 200));
-    expect(tap.heldBytes).toBeLessThan(4_096);
-  });
-});
-
-describe("the boundary of events", () => {
-  it("is a blank line, in every spelling of a line end and across pieces", () => {
-    expect(tapOf([]).atEventBoundary()).toBe(true);
-    expect(tapOf(["data: 1\n", "\n"]).atEventBoundary()).toBe(true);
-    expect(tapOf(["data: 1\r\n", "\r", "\n"]).atEventBoundary()).toBe(true);
-    expect(tapOf(["data: 1\r\r"]).atEventBoundary()).toBe(true);
-    expect(tapOf(["data: 1\n"]).atEventBoundary()).toBe(false);
-    expect(tapOf(["data: 1\n\n", "d"]).atEventBoundary()).toBe(false);
-  });
 });

@@ -6,6 +6,21 @@ export function lostEngine(failure: ExchangeFailure): boolean {
   return failure.phase === "connect" && (failure.kind === "refused" || failure.kind === "unreachable");
 }
 
+/**
+ * What follows a failure before any byte came, so that nothing is lost by asking again:
+ * 1. Nothing listens: the model is not loaded, whatever was thought. The job waits again, once.
+ * 2. A connection that had been used before broke: its idle end met the request. Once more on a new one.
+ * 3. Else the caller is told.
+ */
+export function afterFailure(
+  failure: ExchangeFailure,
+  so: { requeued: boolean; retriedFresh: boolean },
+): "wait_again" | "fresh" | "tell" {
+  if (lostEngine(failure) && !so.requeued) return "wait_again"; // (1)
+  if (failure.kind === "reset" && failure.reused && !so.retriedFresh) return "fresh"; // (2)
+  return "tell"; // (3)
+}
+
 /** What a caller is told of a failed exchange with the model's engine. */
 export function toFarmError(failure: ExchangeFailure, model: string): FarmError {
   const engine = `The engine of ${model}`;

@@ -10,15 +10,22 @@ import {
   requestHeadersForWorker,
   scanBody,
 } from "@farmgate/shared";
-import { answerError, type Caller, type KeyRing, type Log, readBody, type StopReading } from "@farmgate/wire";
+import {
+  answerError,
+  type Caller,
+  type KeyRing,
+  type Log,
+  readBody,
+  type StopReading,
+  type Upstreams,
+} from "@farmgate/wire";
 import type { Executor } from "../executor.ts";
 import type { Learned } from "../learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
 import { inferenceBody } from "./agent-paths.ts";
 import { callerOf, requestIdOf, wishesOf } from "./asked.ts";
-import type { EngineLinks } from "./engine-links.ts";
-import { type Order, Relay, type Served } from "./relay.ts";
+import { type Order, type Served, ServedRequest } from "./served-request.ts";
 
 /** Bytes. */
 export const BODY_LIMIT = 100 * 1_024 ** 2;
@@ -27,7 +34,7 @@ export interface InferenceContext {
   models: ModelBook;
   keys: KeyRing;
   executor: Executor;
-  links: EngineLinks;
+  upstreams: Upstreams;
   learned: Learned;
   metrics: AgentMetrics;
   clock: Clock;
@@ -59,7 +66,7 @@ export class Inference {
       caller = callerOf(known.name, request.headers);
       const { order, body } = await this.#read(request, { requestId, known, caller, startedAt });
       model = order.model;
-      new Relay({ ...order, family }, body, response, this.#context, record).start();
+      new ServedRequest({ ...order, family }, body, response, this.#context, record).start();
     } catch (thrown) {
       const error = this.#asFarmError(thrown, requestId);
       const headers = error.code === "method_not_allowed" ? ["allow", "POST"] : [];

@@ -32,8 +32,6 @@ async function engine(answer: (path: string, asked: number) => [number, unknown]
     aliases: [],
     engineName: "qwen",
     url,
-    origin: url,
-    prefix: "",
     sharesUrl: false,
     slots: 1,
     ready: "health",

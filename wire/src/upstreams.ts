@@ -1,16 +1,17 @@
-import { createUpstream } from "@farmgate/wire";
 import type { Pool } from "undici";
+import { createUpstream } from "./upstream.ts";
 
-/** Where a worker is reached. */
+/** Where a worker or an engine is reached. */
 export interface Upstream {
   pool: Pool;
   origin: string;
-  /** Stands before every path: the path of the worker's own address, mostly empty. */
+  /** Stands before every path: the path of its own address, mostly empty. */
   prefix: string;
 }
 
 /** One pool of connections per address, made when it is first needed. */
 export class Upstreams {
+  /** Limit on TCP and TLS together, in milliseconds. */
   #connectMs: number;
   #byUrl = new Map<string, Upstream>();
 

@@ -1,23 +1,23 @@
 import type { ServerResponse } from "node:http";
 import { type ApiFamily, type FarmError, isEventStream, streamErrorChunk, takesMoreEvents } from "@farmgate/shared";
-import type { UsageTap } from "./usage-tap.ts";
+import type { AnswerTail } from "./answer-tail.ts";
 
 /**
- * Passes one worker's answer on to the caller, byte for byte. Nothing is parsed on the way: the tap keeps
+ * Passes one upstream's answer on to the caller, byte for byte. Nothing is parsed on the way: the tail keeps
  * references to the last pieces, and that is all.
  */
-export class Relay {
+export class AnswerRelay {
   readonly #response: ServerResponse;
-  readonly #tap: UsageTap;
+  readonly #tail: AnswerTail;
   readonly #resume: () => void;
   #takesMoreEvents = false;
   #wrote = false;
   #paused = false;
 
   /** `resume` is called when the caller has taken what made `write` answer false. */
-  constructor(response: ServerResponse, tap: UsageTap, resume: () => void) {
+  constructor(response: ServerResponse, tail: AnswerTail, resume: () => void) {
     this.#response = response;
-    this.#tap = tap;
+    this.#tail = tail;
     this.#resume = resume;
   }
 
@@ -34,7 +34,7 @@ export class Relay {
 
   write(chunk: Buffer): boolean {
     this.#wrote = true;
-    this.#tap.add(chunk);
+    this.#tail.add(chunk);
     if (this.#response.write(chunk)) return true;
     if (!this.#paused) {
       this.#paused = true;
@@ -59,7 +59,7 @@ export class Relay {
     this.#wrote = true;
     if (this.#response.destroyed) return;
     if (this.#takesMoreEvents) {
-      this.#response.end(streamErrorChunk(family, error, requestId, this.#tap.atEventBoundary()));
+      this.#response.end(streamErrorChunk(family, error, requestId, this.#tail.atEventBoundary()));
     } else {
       this.#response.destroy();
     }

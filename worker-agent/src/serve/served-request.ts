@@ -7,24 +7,24 @@ import {
   HEADER,
   headerSafe,
   isEventStream,
-  takesMoreEvents,
-  streamErrorChunk,
 } from "@farmgate/shared";
 import {
   answerError,
+  AnswerRelay,
+  AnswerTail,
   Exchange,
   type ExchangeFailure,
   type ExchangeOutcome,
   type ExchangeSink,
   onCallerLeft,
+  type Upstream,
+  type Upstreams,
 } from "@farmgate/wire";
-import type { Pool } from "undici";
 import type { Executor, Waiter } from "../executor.ts";
 import type { Job } from "../queue/types.ts";
 import type { ServedModel } from "../served-model.ts";
-import type { EngineLinks } from "./engine-links.ts";
-import { lostEngine, toFarmError } from "./engine-failure.ts";
-import { readSpeed, UsageTail } from "./usage-tail.ts";
+import { afterFailure, lostEngine, toFarmError } from "./engine-failure.ts";
+import { readSpeed } from "./answer-speed.ts";
 
 /** The caller's patience is the limit; these only free a slot that a dead engine would hold for ever. Milliseconds. */
 const ENGINE_TIMEOUTS = { firstByteMs: 3_600_000, idleMs: 3_600_000 };
@@ -52,9 +52,9 @@ export interface Served {
   error: string | null;
 }
 
-export interface RelayContext {
+export interface RequestContext {
   executor: Executor;
-  links: EngineLinks;
+  upstreams: Upstreams;
   clock: Clock;
 }
 
@@ -62,12 +62,13 @@ export interface RelayContext {
  * One request from the queue to the end of its answer. Bytes are passed on as they come, each side waits for the
  * other, and whoever leaves first ends the other side at once. `onEnd` is called exactly once.
  */
-export class Relay implements Waiter, ExchangeSink {
+export class ServedRequest implements Waiter, ExchangeSink {
   readonly #order: Order;
   readonly #response: ServerResponse;
-  readonly #context: RelayContext;
+  readonly #context: RequestContext;
   readonly #onEnd: (served: Served) => void;
-  readonly #tail = new UsageTail();
+  readonly #tail = new AnswerTail();
+  readonly #answer: AnswerRelay;
   readonly #startedAt: number;
   /** Let go once the answer has begun: from then on it cannot be sent again. */
   #body: Buffer | null;
@@ -77,7 +78,6 @@ export class Relay implements Waiter, ExchangeSink {
   #requeued = false;
   #retriedFresh = false;
   #isStream = false;
-  #takesMoreEvents = false;
   #status = 0;
   #waitedMs: number | null = null;
   #headAt: number | null = null;
@@ -87,7 +87,7 @@ export class Relay implements Waiter, ExchangeSink {
     order: Order,
     body: Buffer,
     response: ServerResponse,
-    context: RelayContext,
+    context: RequestContext,
     onEnd: (served: Served) => void,
   ) {
     this.#order = order;
@@ -97,7 +97,7 @@ export class Relay implements Waiter, ExchangeSink {
     this.#job = order.job;
     this.#body = body;
     this.#startedAt = context.clock.now();
-    response.on("drain", () => this.#exchange?.resume());
+    this.#answer = new AnswerRelay(response, this.#tail, () => this.#exchange?.resume());
     onCallerLeft(response.req, response, () => this.#callerLeft());
     response.on("error", () => this.#callerLeft());
   }
@@ -108,7 +108,7 @@ export class Relay implements Waiter, ExchangeSink {
 
   granted(waitedMs: number): void {
     this.#waitedMs = waitedMs;
-    this.#send(this.#context.links.to(this.#order.model.origin));
+    this.#send(this.#context.upstreams.to(this.#order.model.url));
   }
 
   rejected(error: FarmError): void {
@@ -123,23 +123,20 @@ export class Relay implements Waiter, ExchangeSink {
   head(status: number, rawHeaders: string[]): void {
     const headers = answerHeadersForCaller(rawHeaders);
     this.#isStream = isEventStream(rawHeaders);
-    this.#takesMoreEvents = takesMoreEvents(headers);
     headers.push(HEADER.requestId, this.#order.requestId, HEADER.model, headerSafe(this.#order.model.name));
-    this.#response.writeHead(status, headers);
+    this.#answer.start(status, headers);
     this.#headAt = this.#context.clock.now();
     this.#status = status;
     this.#body = null;
-    if (this.#isStream) this.#response.flushHeaders();
   }
 
   data(chunk: Buffer): boolean {
-    this.#tail.add(chunk);
-    return this.#response.write(chunk);
+    return this.#answer.write(chunk);
   }
 
   end(outcome: ExchangeOutcome): void {
     if (outcome.ok) {
-      this.#response.end();
+      this.#answer.finish();
       this.#finish(this.#status, null);
     } else if (this.#cutBy !== null) {
       this.#breakOff(this.#cutBy);
@@ -152,47 +149,41 @@ export class Relay implements Waiter, ExchangeSink {
     }
   }
 
-  #send(pool: Pool): void {
-    const { model, method, path, headers } = this.#order;
-    const request = { origin: model.origin, method, path: model.prefix + path, headers, body: this.#body };
+  #send({ pool, origin, prefix }: Upstream): void {
+    const { method, path, headers } = this.#order;
+    const request = { origin, method, path: prefix + path, headers, body: this.#body };
     this.#exchange = new Exchange(pool, request, ENGINE_TIMEOUTS, this.#context.clock, this);
   }
 
-  /**
-   * No byte has come, so that nothing is lost by asking again:
-   * 1. Nothing listens: the model is not loaded, whatever was thought. The job waits again, once.
-   * 2. A connection that had been used before broke: its idle end met the request. Once more on a new one.
-   * 3. Else the caller is told.
-   */
   #unanswered(failure: ExchangeFailure): void {
-    const { executor, links } = this.#context;
-    if (lostEngine(failure) && !this.#requeued) {
-      this.#requeued = true;
-      const previous = this.#job.id;
-      this.#job = { ...this.#job, id: `${previous}.again` };
-      this.#exchange = null;
-      executor.again(previous, this.#job, this);
-    } else if (failure.kind === "reset" && failure.reused && !this.#retriedFresh) {
-      this.#retriedFresh = true;
-      const pool = links.fresh(this.#order.model.origin);
-      this.#send(pool);
-      void pool.close();
-    } else {
-      if (lostEngine(failure)) executor.tell({ type: "lost", model: this.#job.model });
-      this.#breakOff(toFarmError(failure, this.#order.model.name));
+    const { executor, upstreams } = this.#context;
+    switch (afterFailure(failure, { requeued: this.#requeued, retriedFresh: this.#retriedFresh })) {
+      case "wait_again": {
+        this.#requeued = true;
+        const previous = this.#job.id;
+        this.#job = { ...this.#job, id: `${previous}.again` };
+        this.#exchange = null;
+        executor.again(previous, this.#job, this);
+        return;
+      }
+      case "fresh": {
+        this.#retriedFresh = true;
+        const fresh = upstreams.fresh(this.#order.model.url);
+        this.#send(fresh);
+        void fresh.pool.close();
+        return;
+      }
+      case "tell":
+        if (lostEngine(failure)) executor.tell({ type: "lost", model: this.#job.model });
+        this.#breakOff(toFarmError(failure, this.#order.model.name));
     }
   }
 
   /** Tells an error as well as it still can be told: as an answer, inside the stream, or by a visible cut. */
   #breakOff(error: FarmError): void {
     const { family, requestId } = this.#order;
-    if (this.#headAt === null) {
-      answerError(this.#response, error, { family, requestId });
-    } else if (this.#takesMoreEvents) {
-      this.#response.end(streamErrorChunk(family, error, requestId, this.#tail.atEventBoundary()));
-    } else {
-      this.#response.destroy();
-    }
+    if (this.#headAt === null) answerError(this.#response, error, { family, requestId });
+    else this.#answer.break(family, error, requestId);
     this.#finish(error.status, error.message);
   }
 

@@ -1,25 +1,17 @@
+import { AnswerTail } from "@farmgate/wire";
 import { describe, expect, it } from "vitest";
-import { readSpeed, UsageTail } from "../../src/serve/usage-tail.ts";
+import { readSpeed } from "../../src/serve/answer-speed.ts";
 import { recorded } from "../support/fixture.ts";
 
 describe("the end of an answer", () => {
   it("tells the speed of a recorded stream, wherever its pieces are cut", async () => {
     const { body } = await recorded("tool-call-required-stream.response");
     for (const size of [1, 13, 1_000, body.length]) {
-      const tail = new UsageTail();
+      const tail = new AnswerTail();
       for (let at = 0; at < body.length; at += size) tail.add(body.subarray(at, at + size));
       expect(readSpeed(tail.text(), 0)).toBeCloseTo(45.4746, 3);
       expect(tail.atEventBoundary()).toBe(true);
     }
-  });
-
-  it("keeps the last 64 KB and no more than a piece above", () => {
-    const tail = new UsageTail();
-    for (let i = 0; i < 1_000; i += 1) tail.add(Buffer.alloc(1_000, "x"));
-    tail.add(Buffer.from('"completion_tokens":5}'));
-    expect(tail.text().length).toBeGreaterThanOrEqual(65_536);
-    expect(tail.text().length).toBeLessThan(67_000);
-    expect(tail.text().endsWith('"completion_tokens":5}')).toBe(true);
   });
 
   it.each<[string, string, number, number | null]>([
@@ -36,18 +28,5 @@ describe("the end of an answer", () => {
     ],
   ])("gives %s", (_what, text, streamedMs, speed) => {
     expect(readSpeed(text, streamedMs)).toBe(speed);
-  });
-
-  it.each<[string[], boolean]>([
-    [[], true],
-    [["data: 1\n", "\n"], true],
-    [["data: 1\r\n", "\r", "\n"], true],
-    [["data: 1\r\r"], true],
-    [["data: 1\n"], false],
-    [["da", "t"], false],
-  ])("is at an event's boundary or inside one: %j", (pieces, boundary) => {
-    const tail = new UsageTail();
-    for (const piece of pieces) tail.add(Buffer.from(piece));
-    expect(tail.atEventBoundary()).toBe(boundary);
   });
 });

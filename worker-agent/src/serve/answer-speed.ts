@@ -1,31 +1,3 @@
-const KEEP_BYTES = 65_536;
-
-/** Keeps the last 64 KB of an answer by reference, beside the byte path: nothing is copied or read while it flows. */
-export class UsageTail {
-  readonly #chunks: Buffer[] = [];
-  #length = 0;
-
-  add(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#length += chunk.length;
-    for (let oldest = this.#chunks[0]; oldest !== undefined; oldest = this.#chunks[0]) {
-      if (this.#length - oldest.length < KEEP_BYTES) return;
-      this.#chunks.shift();
-      this.#length -= oldest.length;
-    }
-  }
-
-  /** True when an event, or a line that belongs to none, is not left open at the end. */
-  atEventBoundary(): boolean {
-    const end = Buffer.concat(this.#chunks.slice(-4)).subarray(-4).toString("latin1");
-    return end === "" || end.endsWith("\n\n") || end.endsWith("\r\n\r\n") || end.endsWith("\r\r");
-  }
-
-  text(): string {
-    return Buffer.concat(this.#chunks).toString("latin1");
-  }
-}
-
 /**
  * An answer's speed in tokens per second, read from its end; null when it tells none.
  * 1. llama-server's `predicted_per_second` is taken as it is.

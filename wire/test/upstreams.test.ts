@@ -1,0 +1,38 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { Upstreams } from "../src/index.ts";
+
+function upstreams(): Upstreams {
+  const made = new Upstreams(1_000);
+  onTestFinished(() => made.destroy());
+  return made;
+}
+
+describe("upstreams", () => {
+  it.each([
+    ["http://h:1", "http://h:1", ""],
+    ["http://h:1/", "http://h:1", ""],
+    ["https://h/llm/a//", "https://h", "/llm/a"],
+  ])("reach %s at %s below %j", (url, origin, prefix) => {
+    expect(upstreams().to(url)).toMatchObject({ origin, prefix });
+  });
+
+  it("keep one pool for each address, and make a fresh one when asked", async () => {
+    const all = upstreams();
+    const { pool } = all.to("http://h:1");
+    expect(all.to("http://h:1").pool).toBe(pool);
+    expect(all.to("http://h:2").pool).not.toBe(pool);
+    const fresh = all.fresh("http://h:1");
+    expect(fresh.pool).not.toBe(pool);
+    await fresh.pool.close();
+  });
+
+  it("let go of those that a new configuration does not name, and of all when the time to connect changes", () => {
+    const all = upstreams();
+    const [one, two] = [all.to("http://h:1"), all.to("http://h:2")];
+    all.configure(1_000, ["http://h:1"]);
+    expect([one.pool.closed, two.pool.closed]).toEqual([false, true]);
+    all.configure(2_000, ["http://h:1"]);
+    expect(one.pool.closed).toBe(true);
+    expect(all.to("http://h:1").pool.closed).toBe(false);
+  });
+});
