@@ -23,7 +23,7 @@ async function machine(programs: Record<string, string>) {
   const swap = async (script: string, model: string) =>
     promisify(execFile)(example(script), [model], { env }).then(
       () => 0,
-      (error: { code: number }) => error.code,
+      (error: { code: number; stderr: string }) => (error.code === 1 ? error.stderr : error.code),
     );
   return { folder, swap };
 }
@@ -57,6 +57,13 @@ describe.runIf(process.platform === "linux")("swap.sh of the GPU box", () => {
     const llama = await started("llama-3.3-70b");
     await until(() => !runs(coder), "the coder has gone");
     expect(runs(llama)).toBe(true);
+  });
+
+  test("fails with the last words of a llama-server that ends at once, or is not there", async () => {
+    const { swap } = await machine({ "llama-server": "echo cannot open the model; exit 1\n" });
+    expect(await swap("swap.sh", "qwen3-coder-30b")).toBe("cannot open the model\n");
+    const bare = await machine({});
+    expect(await bare.swap("swap.sh", "qwen3-coder-30b")).toContain("llama-server");
   });
 
   test("refuses a model that it does not know", async () => {
