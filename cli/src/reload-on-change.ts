@@ -34,8 +34,13 @@ export function reloadOnChange<T>({ file, read, reload, log }: ReloadOptions<T>)
     }
   };
   const changed = (now: { mtimeMs: number; size: number }, before: { mtimeMs: number; size: number }) => {
-    // Only the access time moved, or the file is away for the moment (mtime 0).
-    if (now.mtimeMs === 0 || (now.mtimeMs === before.mtimeMs && now.size === before.size)) return;
+    // Only the access time moved.
+    if (now.mtimeMs === before.mtimeMs && now.size === before.size) return;
+    // A file that is not there has the time 0. It may come back, as when an editor saves.
+    if (now.mtimeMs === 0) {
+      log.warn({ file }, "the configuration file is not there any more; what it said stays in use");
+      return;
+    }
     turn = turn.then(apply);
   };
   watchFile(path, { interval: POLL_MS, persistent: false }, changed);

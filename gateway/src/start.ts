@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { Clock, Random } from "@farmgate/shared";
 import { FrontServer, KeyRing, type Log } from "@farmgate/wire";
 import { WaitingRoom } from "./admission/waiting-room.ts";
@@ -10,6 +11,7 @@ import { createDoor } from "./http/door.ts";
 import { RequestIds } from "./http/request-id.ts";
 import { Metrics } from "./metrics.ts";
 import { Accounts } from "./proxy/accounts.ts";
+import { markOf } from "./proxy/headers.ts";
 import { LiveRequests } from "./proxy/live-requests.ts";
 import { Upstreams } from "./proxy/upstreams.ts";
 import { type Reloaded, reloadFarm } from "./reload.ts";
@@ -87,6 +89,8 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     clock,
     log,
     version,
+    // Not of `random`: no two gateways may share it.
+    mark: markOf(randomBytes(6).toString("hex")),
     startedAt: clock.now(),
     config,
     names: nameRules(config.models),

@@ -1,4 +1,4 @@
-import { rename, writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { afterAll, expect, test } from "vitest";
 import { Cleanup } from "../harness/farmgate-process.ts";
 import { freePorts } from "../harness/free-ports.ts";
@@ -34,8 +34,12 @@ test("a gateway applies a changed file, refuses a bad one, and says what needs a
   await told(gateway, "a restart is needed for: listen");
   expect(await workerNames()).toBe("c");
 
+  await rm(file);
+  await told(gateway, "the configuration file is not there any more");
+  expect(await workerNames()).toBe("c");
+
   await replace(text(["c"]));
   await told(gateway, "the file has changed, but nothing that it sets");
-  const applied = logLines(gateway).filter(({ msg }) => /configuration/.test(msg) && !/refused/.test(msg));
+  const applied = logLines(gateway).filter(({ msg }) => /configuration/.test(msg) && !/refused|file/.test(msg));
   expect(applied.map(({ msg }) => msg)).toEqual(["configuration applied", "configuration applied"]);
 });

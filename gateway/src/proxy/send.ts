@@ -31,7 +31,7 @@ export function sendTo(farm: Farm, call: Call, received: Received, choice: Choic
       resolve(end.kind === "relayed" ? finish(farm, call, relay, end) : end);
     };
     // Made here and held nowhere: what the functions above could reach would stay until the answer's end.
-    const request = toRequest(call, received, choice, upstream, deadlineLeft(received, now));
+    const request = toRequest(farm, call, received, choice, upstream, deadlineLeft(received, now));
     const side = callerSide(farm, call, received, choice, relay);
     attempt = new Attempt(upstream.pool, request, timeouts, farm.clock, side, done);
     const started = attempt;
@@ -45,6 +45,7 @@ function deadlineLeft({ deadlineAt }: Received, now: number): number | null {
 }
 
 function toRequest(
+  farm: Farm,
   call: Call,
   received: Received,
   { worker, upstreamModel }: Choice,
@@ -59,6 +60,7 @@ function toRequest(
     priority: received.priority,
     deadlineLeftMs,
     hops: received.hops,
+    mark: farm.mark,
   });
   const body = replaceModel(received.body, received.scan, upstreamModel);
   return { origin: upstream.origin, method: "POST", path: upstream.prefix + (call.request.url ?? "/"), headers, body };

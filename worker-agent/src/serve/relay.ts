@@ -7,6 +7,7 @@ import {
   HEADER,
   headerSafe,
   isEventStream,
+  takesMoreEvents,
   streamErrorChunk,
 } from "@farmgate/shared";
 import {
@@ -76,6 +77,7 @@ export class Relay implements Waiter, ExchangeSink {
   #requeued = false;
   #retriedFresh = false;
   #isStream = false;
+  #takesMoreEvents = false;
   #status = 0;
   #waitedMs: number | null = null;
   #headAt: number | null = null;
@@ -121,6 +123,7 @@ export class Relay implements Waiter, ExchangeSink {
   head(status: number, rawHeaders: string[]): void {
     const headers = answerHeadersForCaller(rawHeaders);
     this.#isStream = isEventStream(rawHeaders);
+    this.#takesMoreEvents = takesMoreEvents(headers);
     headers.push(HEADER.requestId, this.#order.requestId, HEADER.model, headerSafe(this.#order.model.name));
     this.#response.writeHead(status, headers);
     this.#headAt = this.#context.clock.now();
@@ -185,7 +188,7 @@ export class Relay implements Waiter, ExchangeSink {
     const { family, requestId } = this.#order;
     if (this.#headAt === null) {
       answerError(this.#response, error, { family, requestId });
-    } else if (this.#isStream) {
+    } else if (this.#takesMoreEvents) {
       this.#response.end(streamErrorChunk(family, error, requestId, this.#tail.atEventBoundary()));
     } else {
       this.#response.destroy();
