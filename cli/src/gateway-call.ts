@@ -15,10 +15,14 @@ export async function callGateway(gateway: GatewayAccess, path: string, body?: u
   if (answer.status >= 200 && answer.status < 300 && answer.value !== undefined) return answer.value;
   const told = errorMessage(answer.value);
   if (answer.status === 401) {
-    throw new CommandError(`${gateway.url} wants a key: give one with --key or in FARMGATE_KEY. ${told}`);
+    const wish = gateway.key === null ? "wants a key" : "does not know this key";
+    throw new CommandError(`${gateway.url} ${wish}: give one with --key or in FARMGATE_KEY`);
   }
-  if (told !== "") throw new CommandError(`${gateway.url}${path} answered ${answer.status}: ${told}`);
-  throw new CommandError(`${gateway.url}${path} answered ${answer.status} and no JSON: is that a Farmgate gateway?`);
+  if (told !== "" && answer.status !== 404) {
+    throw new CommandError(`${gateway.url}${path} answered ${answer.status}: ${told}`);
+  }
+  const what = answer.value === undefined ? `${answer.status} and no JSON` : `${answer.status}`;
+  throw new CommandError(`${gateway.url}${path} answered ${what}: is that a Farmgate gateway?`);
 }
 
 async function ask(gateway: GatewayAccess, path: string, body: unknown): Promise<JsonAnswer> {

@@ -9,6 +9,7 @@ import { addStatusCommand } from "./commands/status.ts";
 import { addUpCommand } from "./commands/up.ts";
 import { CommandError, EXIT } from "./exit-code.ts";
 import type { Io } from "./io.ts";
+import { checkLogLevel } from "./log-level.ts";
 
 /** Runs what the command line asks for; resolves with the exit code once there is nothing more to do. */
 export async function runProgram(io: Io): Promise<number> {
@@ -17,6 +18,7 @@ export async function runProgram(io: Io): Promise<number> {
     exitCode = code;
   });
   try {
+    checkLogLevel(io.env);
     await program.parseAsync([...io.argv], { from: "user" });
     return exitCode;
   } catch (error) {
@@ -28,7 +30,7 @@ function createProgram(io: Io, finish: (exitCode: number) => void): Command {
   const program = new Command("farmgate")
     .description("One address for the language models of a handful of unequal machines.")
     .version(io.version, "--version", "print the version")
-    .helpOption("--help", "print this help")
+    .helpOption("-h, --help", "print this help")
     .helpCommand(false)
     .exitOverride()
     .showHelpAfterError("(--help lists what there is)")

@@ -22,8 +22,9 @@ export function reloadOnChange<T>({ file, read, reload, log }: ReloadOptions<T>)
   let turn = Promise.resolve();
   const apply = async () => {
     try {
-      const { restartNeeded } = reload(await read());
-      log.info({ file }, "the changed configuration is in use");
+      const { applied, restartNeeded } = reload(await read());
+      // What was applied, the program itself logs.
+      if (!applied && restartNeeded.length === 0) log.info({ file }, "the file has changed, but nothing that it sets");
       if (restartNeeded.length > 0) {
         log.warn({ file, keys: restartNeeded }, `a restart is needed for: ${restartNeeded.join(", ")}`);
       }
@@ -33,8 +34,13 @@ export function reloadOnChange<T>({ file, read, reload, log }: ReloadOptions<T>)
     }
   };
   const changed = (now: { mtimeMs: number; size: number }, before: { mtimeMs: number; size: number }) => {
-    // Only the access time moved, or the file is away for the moment (mtime 0).
-    if (now.mtimeMs === 0 || (now.mtimeMs === before.mtimeMs && now.size === before.size)) return;
+    // Only the access time moved.
+    if (now.mtimeMs === before.mtimeMs && now.size === before.size) return;
+    // A file that is not there has the time 0. It may come back, as when an editor saves.
+    if (now.mtimeMs === 0) {
+      log.warn({ file }, "the configuration file is not there any more; what it said stays in use");
+      return;
+    }
     turn = turn.then(apply);
   };
   watchFile(path, { interval: POLL_MS, persistent: false }, changed);

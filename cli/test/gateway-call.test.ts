@@ -29,11 +29,18 @@ test("a gateway that is not there is told with its address", async () => {
 
 test("a wanted key is told with the ways to give it", async () => {
   const refused = '{"error":{"message":"This farm asks for a key."}}';
-  await expect(callGateway(await answering(401, refused), "/x")).rejects.toThrow(/--key or in FARMGATE_KEY/);
+  const gateway = await answering(401, refused);
+  await expect(callGateway({ ...gateway, key: null }, "/x")).rejects.toThrow(/wants a key: give one with --key or in/);
+  await expect(callGateway(gateway, "/x")).rejects.toThrow(/does not know this key: give one with --key or in/);
 });
 
 test("another server's page is told as such", async () => {
   await expect(callGateway(await answering(200, "<html>"), "/x")).rejects.toThrow(/is that a Farmgate gateway/);
+});
+
+test("a server that has no such path is no gateway", async () => {
+  const other = '{"error":{"message":"File Not Found"}}';
+  await expect(callGateway(await answering(404, other), "/x")).rejects.toThrow(/404: is that a Farmgate gateway/);
 });
 
 test("the gateway's own error message is passed on", async () => {

@@ -23,6 +23,7 @@ describe("usage", () => {
     expect(await run("--version")).toEqual({ code: 0, stdout: "9.9.9\n", stderr: "" });
     const help = await run("--help");
     expect(help.code).toBe(0);
+    expect(await run("-h")).toEqual(help);
     for (const command of ["up", "gateway", "agent", "engine", "check", "status", "explain"]) {
       expect(help.stdout).toContain(`  ${command} `);
       const own = await run(command, "--help");
@@ -47,6 +48,14 @@ describe("usage", () => {
     expect(stdout).toBe("");
     expect(stderr).toMatch(message);
   });
+});
+
+test("a log level that there is not ends with 2 and names those that there are", async () => {
+  const io = fakeIo(["check", "x.yaml"], { FARMGATE_LOG_LEVEL: "verbose" });
+  expect(await runProgram(io)).toBe(2);
+  expect(io.printed.stderr).toBe(
+    'farmgate: FARMGATE_LOG_LEVEL is "verbose"; it must be one of trace, debug, info, warn, error, fatal, silent\n',
+  );
 });
 
 describe("a file that does not fit its command", () => {
@@ -91,6 +100,15 @@ describe("check", () => {
     const { code, stdout } = await run("check", path);
     expect(code).toBe(1);
     expect(stdout).toContain(`${path}:2: models[0].url: `);
+  });
+
+  test("a swap script that is not there is a warning, since the file may be meant for another machine", async () => {
+    const path = file("agent.yaml", "name: a\nswap: { command: ./none.sh }\n");
+    expect(await run("check", path)).toEqual({
+      code: 0,
+      stdout: "ok\n",
+      stderr: `warning: ${path}:2: swap.command: there is no file ./none.sh\n`,
+    });
   });
 
   test("broken YAML and a missing file are problems too", async () => {

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Makes MODEL the one loaded model of this Mac: ./mac-swap.sh MODEL
-# Each model is a launchd agent ~/Library/LaunchAgents/farm.MODEL.plist that runs
-#   mlx_lm.server --model NAME --host 127.0.0.1 --port PORT
+# Each model is a launchd service, described by farm.MODEL.plist beside this script (farm.qwen3-8b.plist is one). They
+# must not stand in ~/Library/LaunchAgents: a login would start them all, and they do not fit together.
 # Loading what is loaded and stopping what is stopped both change nothing.
 set -eu
 
 domain=gui/$(id -u)
-agents=$HOME/Library/LaunchAgents
+folder=$(cd "$(dirname "$0")" && pwd)
 
 case $1 in
   qwen3-8b) other=gemma-3-12b ;;
@@ -17,9 +17,11 @@ case $1 in
     ;;
 esac
 
-if launchctl print "$domain/farm.$other" >/dev/null 2>&1; then
-  launchctl bootout "$domain/farm.$other"
+known() { launchctl print "$domain/farm.$1" >/dev/null 2>&1; }
+
+# `bootout` may return before the service has ended, and then with an error; the memory is free only after that.
+if known "$other"; then
+  launchctl bootout "$domain/farm.$other" || true
+  while known "$other"; do sleep 0.5; done
 fi
-if ! launchctl print "$domain/farm.$1" >/dev/null 2>&1; then
-  launchctl bootstrap "$domain" "$agents/farm.$1.plist"
-fi
+known "$1" || launchctl bootstrap "$domain" "$folder/farm.$1.plist"

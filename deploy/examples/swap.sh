@@ -38,4 +38,10 @@ if ! running "$1" >/dev/null; then
   # shellcheck disable=SC2086
   setsid llama-server $flags --alias "$1" --host 127.0.0.1 --port "$port" >"$state/$1.log" 2>&1 </dev/null &
   echo "$!" >"$state/$1.pid"
+  # One that ends at once, for a wrong path or too little memory, is told now and not when the swap's time is over.
+  sleep 1
+  if ! running "$1" >/dev/null; then
+    tail -n 5 "$state/$1.log" >&2
+    exit 1
+  fi
 fi

@@ -1,4 +1,15 @@
-import { accessKey, duration, httpUrl, isLoopback, listen, name, nameKey, size, wholeNumber } from "@farmgate/shared";
+import {
+  accessKey,
+  duration,
+  httpUrl,
+  isLoopback,
+  listen,
+  name,
+  nameKey,
+  secret,
+  size,
+  wholeNumber,
+} from "@farmgate/shared";
 import { z } from "zod";
 
 const positiveDuration = duration.refine((ms) => ms > 0, "must be longer than 0");
@@ -15,7 +26,7 @@ const worker = z.strictObject({
     .strictObject({ allow: z.array(z.string()).default(["*"]), deny: z.array(z.string()).default([]) })
     .prefault({}),
   maxConcurrent: wholeNumber(0).default(0),
-  apiKey: z.string().min(1, "must not be empty").nullable().default(null),
+  apiKey: secret.nullable().default(null),
 });
 
 const models = z.strictObject({
@@ -48,7 +59,7 @@ const shape = z.strictObject({
   open: z.boolean().default(false),
   limits: z
     .strictObject({
-      body: size.default(100 * 1_024 ** 2),
+      body: size.refine((bytes) => bytes > 0, "must be more than 0").default(100 * 1_024 ** 2),
       queue: wholeNumber(0).default(1_000),
       queueBytes: size.default(1_024 ** 3),
       queueWait: positiveDuration.default(300_000),

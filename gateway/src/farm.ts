@@ -17,6 +17,8 @@ export interface Farm {
   readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
+  /** This gateway's mark in Via. */
+  readonly mark: string;
   /** Milliseconds on `clock.now`. */
   readonly startedAt: number;
   /** Replaced as a whole by a reload. */

@@ -1,14 +1,17 @@
+import { randomBytes } from "node:crypto";
 import type { Clock, Random } from "@farmgate/shared";
 import { FrontServer, KeyRing, type Log, Upstreams } from "@farmgate/wire";
 import { WaitingRoom } from "./admission/waiting-room.ts";
 import { CatalogPoller } from "./catalog/poller.ts";
 import { CatalogStore } from "./catalog/store.ts";
+import { workerNews } from "./catalog/worker-news.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { Farm } from "./farm.ts";
 import { createDoor } from "./http/door.ts";
 import { RequestIds } from "./http/request-id.ts";
 import { Metrics } from "./metrics.ts";
 import { Accounts } from "./proxy/accounts.ts";
+import { markOf } from "./proxy/headers.ts";
 import { LiveRequests } from "./proxy/live-requests.ts";
 import { type Reloaded, reloadFarm } from "./reload.ts";
 import { createControl } from "./routes/control.ts";
@@ -17,6 +20,8 @@ import { nameRules } from "./routing/resolve-name.ts";
 import { Turns } from "./routing/turns.ts";
 import { drainFarm } from "./drain.ts";
 import { Inflight } from "./state/inflight.ts";
+
+const HEADER_BYTES = 32 * 1_024;
 
 export interface GatewayOptions {
   config: GatewayConfig;
@@ -45,8 +50,11 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     apply: (event) => farm.catalog.apply(event),
     flowing: (worker, since) => farm.live.flowing(worker, since),
   });
-  farm.catalog.onChange(() => farm.waitingRoom.wake());
-  const server = new FrontServer(() => farm.config.limits.body);
+  farm.catalog.onChange((after, before) => {
+    farm.waitingRoom.wake();
+    for (const { level, worker, message } of workerNews(before, after)) log[level]({ worker }, `${worker} ${message}`);
+  });
+  const server = new FrontServer({ body: () => farm.config.limits.body, headers: HEADER_BYTES });
   const app = await createControl(farm, (control) => server.on("request", createDoor(farm, control)));
   const { url, port } = await server.listenOn(config.listen);
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
@@ -80,6 +88,8 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     clock,
     log,
     version,
+    // Not of `random`: no two gateways may share it.
+    mark: markOf(randomBytes(6).toString("hex")),
     startedAt: clock.now(),
     config,
     names: nameRules(config.models),

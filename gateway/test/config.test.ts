@@ -51,6 +51,13 @@ describe("a gateway file", () => {
       /already named/,
     ],
     ["no keys beyond this machine", "workers: []\nlisten: {host: 0.0.0.0}", "listen.host", /no keys are set/],
+    ["a body of no bytes", "workers: []\nlimits: {body: 0}", "limits.body", /more than 0/],
+    [
+      "a worker's key that no header can carry",
+      'workers: [{name: a, url: "http://h", apiKey: "secret\\n"}]',
+      "workers[0].apiKey",
+      /line ends/,
+    ],
     ["two keys of one value", "workers: []\nkeys: [{name: a, key: k}, {name: b, key: k}]", "keys[1].key", /same value/],
     [
       "two keys of one name",

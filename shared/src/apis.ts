@@ -21,9 +21,3 @@ export function apiFamily(path: string): ApiFamily {
   if (path.startsWith("/api/")) return "ollama";
   return path === "/v1/messages" || path.startsWith("/v1/messages/") ? "anthropic" : "openai";
 }
-
-/** The path of a request target, without its query. */
-export function pathOf(target: string): string {
-  const query = target.indexOf("?");
-  return query < 0 ? target : target.slice(0, query);
-}

@@ -72,6 +72,15 @@ export function isEventStream(raw: readonly string[]): boolean {
   return headerValue(raw, "content-type")?.toLowerCase().startsWith("text/event-stream") === true;
 }
 
+/** Whether an event of our own can follow in such a stream: its length is not told, and it is not packed. */
+export function takesMoreEvents(raw: readonly string[]): boolean {
+  return (
+    isEventStream(raw) &&
+    headerValue(raw, "content-length") === null &&
+    (headerValue(raw, "content-encoding") ?? "identity") === "identity"
+  );
+}
+
 /** The first header of that (lower-case) name in a flat list, or null. */
 export function headerValue(raw: readonly string[], name: string): string | null {
   for (let i = 0; i < raw.length; i += 2) {

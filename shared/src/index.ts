@@ -13,4 +13,5 @@ export * from "./model-kind.ts";
 export * from "./model-name.ts";
 export * from "./protocol/catalog.ts";
 export * from "./random.ts";
+export * from "./request-target.ts";
 export * from "./units.ts";

@@ -1,5 +1,6 @@
 import { FarmError } from "./errors.ts";
 import { JsonReader, JsonSyntaxError, type Span } from "./json-reader.ts";
+import { MAX_MODEL_NAME } from "./model-name.ts";
 
 /** One element of the body's `messages`. */
 export interface MessageSpan extends Span {
@@ -60,17 +61,29 @@ export function scanBody(body: Buffer): BodyScan {
     return refused(`the body has two \`model\` keys, at bytes ${span.start} and ${second.start}`, "model");
   }
   if (body[span.start] !== 0x22) return refused("`model` must be a string", "model");
-  const model = reader.text(span);
+  // Six bytes a character at most.
+  const model = span.end - span.start > 6 * MAX_MODEL_NAME + 2 ? null : reader.text(span);
   if (model === "") return refused("`model` must not be empty", "model");
+  if (model === null || model.length > MAX_MODEL_NAME) {
+    return refused(`\`model\` must not be longer than ${MAX_MODEL_NAME} characters`, "model");
+  }
   return { ok: true, model, modelStart: span.start, modelEnd: span.end, stream, messages };
 }
 
-/** As `scanBody`, but throws `invalid_request` for a body that cannot be routed. */
-export function scanOrRefuse(body: Buffer): ScannedBody {
+/**
+ * As `scanBody`, but throws `invalid_request` for a body that cannot be routed. `encoding` is its content-encoding: what
+ * is packed is no JSON, and its sender can be told so.
+ */
+export function scanOrRefuse(body: Buffer, encoding: string = "identity"): ScannedBody {
   const scan = scanBody(body);
   if (scan.ok) return scan;
-  const details = scan.param === null ? {} : { param: scan.param };
-  throw new FarmError("invalid_request", `The request cannot be routed: ${scan.message}.`, details);
+  const packed = `the body is packed (content-encoding: ${encoding.slice(0, 50)}); send it unpacked`;
+  const why = encoding === "identity" ? scan.message : packed;
+  throw new FarmError(
+    "invalid_request",
+    `The request cannot be routed: ${why}.`,
+    scan.param === null ? {} : { param: scan.param },
+  );
 }
 
 /** The same body with another model: the bytes of that value change, no others. The given body is left as it is. */

@@ -1,3 +1,6 @@
+/** Names in requests are no longer, in UTF-16 units: they travel in headers, messages and the log. */
+export const MAX_MODEL_NAME = 500;
+
 const LATEST = ":latest";
 
 /**

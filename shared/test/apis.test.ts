@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { apiFamily, inferenceApi, pathOf } from "../src/apis.ts";
+import { apiFamily, inferenceApi } from "../src/apis.ts";
+import { pathOf } from "../src/request-target.ts";
 
 it.each([
   ["/v1/chat/completions", "chat", "openai"],

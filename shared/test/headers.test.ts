@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { answerHeadersForCaller, headerSafe, headerValue, requestHeadersForWorker } from "../src/headers.ts";
+import {
+  answerHeadersForCaller,
+  headerSafe,
+  headerValue,
+  requestHeadersForWorker,
+  takesMoreEvents,
+} from "../src/headers.ts";
 
 describe("what a worker sees of a caller's headers", () => {
   it("keeps order, spelling and repeated headers", () => {
@@ -78,6 +84,19 @@ describe("what a caller sees of a worker's headers", () => {
     expect(headers).toEqual([...raw, "x-accel-buffering", "no"]);
     expect(headerValue(answerHeadersForCaller(raw.slice(0, 2)), "cache-control")).toBe("no-cache, no-transform");
     expect(answerHeadersForCaller([...raw, "X-Accel-Buffering", "yes"])).toEqual([...raw, "X-Accel-Buffering", "yes"]);
+  });
+});
+
+describe("a stream that an event can be added to", () => {
+  const stream = ["Content-Type", "text/event-stream"];
+  it.each([
+    [stream, true],
+    [[...stream, "Content-Encoding", "identity"], true],
+    [[...stream, "Content-Length", "10"], false],
+    [[...stream, "Content-Encoding", "gzip"], false],
+    [["Content-Type", "application/json"], false],
+  ])("%j: %s", (raw, takes) => {
+    expect(takesMoreEvents(raw)).toBe(takes);
   });
 });
 

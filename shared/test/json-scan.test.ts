@@ -101,6 +101,12 @@ describe("what a scan refuses", () => {
     expect(refusal(text)).toEqual({ message: expect.stringMatching(message), param: null });
   });
 
+  it.each([501, 100_000])("a model's name of %i characters, and names the field", (length) => {
+    const message = "`model` must not be longer than 500 characters";
+    expect(refusal(`{"model":"${"x".repeat(length)}"}`)).toEqual({ message, param: "model" });
+    expect(scan(`{"model":"${"\\u00e9".repeat(500)}"}`).model).toBe("é".repeat(500));
+  });
+
   it.each([
     ['{"prompt":"hi"}', /no `model`/],
     ['{"model":null}', /must be a string/],

@@ -3,6 +3,8 @@
 
 export interface Plan {
   rounds: number;
+  /** Rounds before those, thrown away. */
+  warmups: number;
   shortAnswers: { connections: number; warmupMs: number; windowMs: number };
   streamedChunks: { streams: number; rampMs: number; warmupMs: number; windowMs: number };
   firstByte: { warmups: number; count: number; pauseMs: number };
@@ -12,6 +14,7 @@ export interface Plan {
 
 export const fullPlan: Plan = {
   rounds: 7,
+  warmups: 4,
   shortAnswers: { connections: 16, warmupMs: 200, windowMs: 1_500 },
   streamedChunks: { streams: 60, rampMs: 200, warmupMs: 300, windowMs: 2_500 },
   firstByte: { warmups: 50, count: 300, pauseMs: 3 },
@@ -21,6 +24,7 @@ export const fullPlan: Plan = {
 
 export const quickPlan: Plan = {
   rounds: 3,
+  warmups: 2,
   shortAnswers: { connections: 16, warmupMs: 150, windowMs: 600 },
   streamedChunks: { streams: 60, rampMs: 150, warmupMs: 150, windowMs: 800 },
   firstByte: { warmups: 30, count: 100, pauseMs: 2 },

@@ -46,7 +46,7 @@ describe("figures", () => {
 
   it("throws the first round away and goes through the names in turn", async () => {
     const asked: string[] = [];
-    const figures = await interleave(["a", "b"], 2, async (name) => asked.push(name));
+    const figures = await interleave(["a", "b"], { rounds: 2, warmups: 1 }, async (name) => asked.push(name));
     expect(asked).toEqual(["a", "b", "a", "b", "a", "b"]);
     expect(figures).toEqual({ a: [3, 5], b: [4, 6] });
   });

@@ -28,7 +28,7 @@ test("every problem is told with its line and path, in the order of the file", a
   const { code, stdout } = await run(["check", file]);
   expect(code).toBe(1);
   expect(stdout.trim().split("\n")).toEqual([
-    `${file}:1: lisen: unknown key`,
+    `${file}:1: lisen: unknown key; did you mean listen?`,
     `${file}:5: workers[1].url: must be an http:// or https:// address`,
     `${file}:6: workers[1].apiKey: environment variable FARMGATE_E2E_UNSET is not set`,
     `${file}:7: drain: must be a duration such as 500ms, 5s or 10m`,

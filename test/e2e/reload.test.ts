@@ -1,9 +1,9 @@
-import { rename, writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { afterAll, expect, test } from "vitest";
 import { Cleanup } from "../harness/farmgate-process.ts";
 import { freePorts } from "../harness/free-ports.ts";
 import { until } from "../harness/until.ts";
-import { start, told, written } from "./cli-process.ts";
+import { logLines, start, told, written } from "./cli-process.ts";
 
 const cleanup = new Cleanup();
 afterAll(() => cleanup.run());
@@ -33,4 +33,13 @@ test("a gateway applies a changed file, refuses a bad one, and says what needs a
   await replace(text(["c"], other));
   await told(gateway, "a restart is needed for: listen");
   expect(await workerNames()).toBe("c");
+
+  await rm(file);
+  await told(gateway, "the configuration file is not there any more");
+  expect(await workerNames()).toBe("c");
+
+  await replace(text(["c"]));
+  await told(gateway, "the file has changed, but nothing that it sets");
+  const applied = logLines(gateway).filter(({ msg }) => /configuration/.test(msg) && !/refused|file/.test(msg));
+  expect(applied.map(({ msg }) => msg)).toEqual(["configuration applied", "configuration applied"]);
 });

@@ -83,6 +83,7 @@ engines: [{ name: e, listen: { port: ${engine} }, models: [{ name: m, loaded: tr
   await told(up, "engine e ended (SIGKILL); it is started again in 500 ms");
   await until(() => answers(`http://127.0.0.1:${engine}/health`), "the engine answers again");
   await until(() => pids().size === 2, "another engine process has written its log");
+  expect(logLines(up).filter((line) => line.msg === "simulated engine is ready")).toHaveLength(2);
 });
 
 test("a second signal ends everything at once", async () => {

@@ -4,7 +4,7 @@ import { type ApiFamily, errorBody, errorHeaders, type FarmError, HEADER } from 
 /** How much of a refused upload is thrown away before its connection is cut. */
 const DISCARD_BYTES = 256 * 1_024 ** 2;
 /** How long its sender may pause meanwhile, in milliseconds. */
-const DISCARD_PAUSE_MS = 10_000;
+const DISCARD_PAUSE_MS = 2_000;
 
 export interface ErrorContext {
   family: ApiFamily;

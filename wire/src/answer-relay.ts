@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { type ApiFamily, type FarmError, headerValue, isEventStream, streamErrorChunk } from "@farmgate/shared";
+import { type ApiFamily, type FarmError, isEventStream, streamErrorChunk, takesMoreEvents } from "@farmgate/shared";
 import type { AnswerTail } from "./answer-tail.ts";
 
 /**
@@ -10,7 +10,7 @@ export class AnswerRelay {
   readonly #response: ServerResponse;
   readonly #tail: AnswerTail;
   readonly #resume: () => void;
-  #eventStream = false;
+  #takesMoreEvents = false;
   #wrote = false;
   #paused = false;
 
@@ -23,9 +23,9 @@ export class AnswerRelay {
 
   /** `headers` is the finished head, flat. */
   start(status: number, headers: string[]): void {
-    this.#eventStream = isEventStream(headers) && headerValue(headers, "content-length") === null;
+    this.#takesMoreEvents = takesMoreEvents(headers);
     this.#response.writeHead(status, headers);
-    if (!this.#eventStream) return;
+    if (!isEventStream(headers)) return;
     // The head of a stream goes out even when its first event is slow; when both came together, in one piece.
     queueMicrotask(() => {
       if (!this.#wrote && !this.#response.writableEnded) this.#response.flushHeaders();
@@ -58,7 +58,7 @@ export class AnswerRelay {
   break(family: ApiFamily, error: FarmError, requestId: string): void {
     this.#wrote = true;
     if (this.#response.destroyed) return;
-    if (this.#eventStream) {
+    if (this.#takesMoreEvents) {
       this.#response.end(streamErrorChunk(family, error, requestId, this.#tail.atEventBoundary()));
     } else {
       this.#response.destroy();

@@ -1,6 +1,7 @@
 import { type IncomingMessage, Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { Clock } from "@farmgate/shared";
+import { type Clock, originForm } from "@farmgate/shared";
+import { refuseNonsense } from "./refuse-nonsense.ts";
 
 /** Idle connections of callers are kept longer than any usual proxy in front keeps its own to us; in milliseconds. */
 const KEEP_ALIVE_MS = 75_000;
@@ -14,8 +15,6 @@ const SETTINGS = {
   // A caller whose machine went away without a word gives up its place some time.
   keepAlive: true,
   keepAliveInitialDelay: 30_000,
-  // One number for both programs, or an agent would refuse what its gateway let through.
-  maxHeaderSize: 32 * 1_024,
 };
 
 /** How long callers may take at the end to read, or still to send, in milliseconds. */
@@ -30,12 +29,21 @@ export class FrontServer extends Server {
   readonly #idle = new Set<Socket>();
   #onClosed: () => void = () => {};
 
-  /** `bodyLimit` in bytes: a caller who asks first (`Expect: 100-continue`) is not asked to send more. */
-  constructor(bodyLimit: () => number) {
-    super(SETTINGS);
-    this.on("request", (request, response) => this.#track(request.socket, response));
+  /**
+   * Limits in bytes. A caller who asks first (`Expect: 100-continue`) is not asked to send more than `bodyLimit`; any
+   * other expectation means nothing here and is no reason to refuse.
+   */
+  constructor(limits: { body: () => number; headers: number }) {
+    super({ ...SETTINGS, maxHeaderSize: limits.headers });
+    this.on("request", (request, response) => {
+      request.url = originForm(request.url ?? "/");
+      this.#track(request.socket, response);
+    });
+    // Each request of a pipeline listens to the connection until its answer has ended.
+    this.on("connection", (socket) => socket.setMaxListeners(0));
+    this.on("checkExpectation", (request, response) => void this.emit("request", request, response));
     this.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-      if (Number(request.headers["content-length"] ?? 0) <= bodyLimit()) response.writeContinue();
+      if (Number(request.headers["content-length"] ?? 0) <= limits.body()) response.writeContinue();
       this.emit("request", request, response);
     });
     this.on("clientError", refuseNonsense);
@@ -119,21 +127,4 @@ export function onCallerLeft(request: IncomingMessage, response: ServerResponse,
     socket.removeListener("end", half);
     if (!response.writableFinished) left();
   });
-}
-
-/** Bytes that are no HTTP, or headers over the limit. */
-function refuseNonsense(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
-  const message = "The request is not valid HTTP, or its headers are too large.";
-  const body = JSON.stringify({
-    error: { message, type: "invalid_request_error", param: null, code: "invalid_request" },
-  });
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
-      `connection: close\r\n\r\n${body}`,
-  );
 }

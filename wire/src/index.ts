@@ -7,6 +7,7 @@ export * from "./front-server.ts";
 export * from "./key-ring.ts";
 export * from "./log.ts";
 export * from "./read-body.ts";
+export * from "./refuse-nonsense.ts";
 export * from "./request-headers.ts";
 export * from "./system-clock.ts";
 export * from "./upstream.ts";

@@ -28,7 +28,6 @@ export function createLog(name: string, level: string = process.env["FARMGATE_LO
   const options: pino.LoggerOptions = {
     name,
     level,
-    redact: { paths: ["key", "apiKey"], censor: "[hidden]" },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
   };

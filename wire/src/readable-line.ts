@@ -1,5 +1,5 @@
 /** What the start of the line tells already, or what no person asks for. */
-const ELSEWHERE: ReadonlySet<string> = new Set(["level", "time", "pid", "hostname", "name", "msg", "err"]);
+const ELSEWHERE: ReadonlySet<string> = new Set(["level", "time", "pid", "hostname", "name", "caller", "msg", "err"]);
 
 /**
  * A log entry in one line for a terminal: the message, then its fields as `name=value`. Left out is what says

@@ -7,7 +7,7 @@ import { createSystemClock, FrontServer, onCallerLeft } from "../src/index.ts";
 const clock = createSystemClock();
 
 async function listening(answer: (request: IncomingMessage, response: ServerResponse) => void, bodyLimit = 100) {
-  const server = new FrontServer(() => bodyLimit);
+  const server = new FrontServer({ body: () => bodyLimit, headers: 32_768 });
   server.on("request", answer);
   const { url, port } = await server.listenOn({ host: "127.0.0.1", port: 0 });
   onTestFinished(async () => {
@@ -34,14 +34,16 @@ describe("a front server", () => {
   it("tells its address, also one of IPv6 in brackets", async () => {
     const { url, port } = await listening((_request, response) => response.end());
     expect(url).toBe(`http://127.0.0.1:${port}`);
-    const other = new FrontServer(() => 0);
+    const other = new FrontServer({ body: () => 0, headers: 16_384 });
     onTestFinished(() => void other.close());
     expect((await other.listenOn({ host: "[::1]", port: 0 })).url).toMatch(/^http:\/\/\[::1\]:\d+$/);
   });
 
   it("rejects with the system's code when the port is taken", async () => {
     const { port } = await listening(() => {});
-    await expect(new FrontServer(() => 0).listenOn({ host: "127.0.0.1", port })).rejects.toMatchObject({
+    await expect(
+      new FrontServer({ body: () => 0, headers: 16_384 }).listenOn({ host: "127.0.0.1", port }),
+    ).rejects.toMatchObject({
       code: "EADDRINUSE",
     });
   });

@@ -7,7 +7,7 @@ test("a request is one line with the fields that say something", () => {
   const entry = {
     ...head,
     id: "req_1",
-    caller: "",
+    caller: "alice",
     model: "coder",
     worker: null,
     status: 404,

@@ -5,4 +5,5 @@ export * from "./queue/greedy.ts";
 export * from "./queue/policy.ts";
 export * from "./queue/scheduler.ts";
 export * from "./queue/types.ts";
+export { splitWords } from "./swap/split-words.ts";
 export { type AgentOptions, type RunningAgent, startAgent } from "./start.ts";

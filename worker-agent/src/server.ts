@@ -5,10 +5,13 @@ import { inferenceBody } from "./serve/agent-paths.ts";
 import { buildControl, type ControlContext } from "./serve/control.ts";
 import { BODY_LIMIT, Inference, type InferenceContext } from "./serve/inference.ts";
 
+/** Above what a gateway lets through, which adds some of its own. */
+const HEADER_BYTES = 48 * 1_024;
+
 /** The agent's listener: inference straight from the server, everything else by fastify, both on one port. */
 export class AgentServer {
   readonly #app: FastifyInstance;
-  readonly #server = new FrontServer(() => BODY_LIMIT);
+  readonly #server = new FrontServer({ body: () => BODY_LIMIT, headers: HEADER_BYTES });
   readonly #inference: Inference;
   readonly #clock: Clock;
 

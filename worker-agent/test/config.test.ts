@@ -134,8 +134,8 @@ models: [{ name: Status, url: "http://h:1" }, { name: unload, url: "http://h:2" 
 
   it("refuses unknown keys, at every level", () => {
     expect(problems("swop: 1\nqueue: { maxbatch: 1 }")).toEqual([
-      "1 swop: unknown key",
-      "2 queue.maxbatch: unknown key",
+      "1 swop: unknown key; did you mean swap?",
+      "2 queue.maxbatch: unknown key; did you mean maxBatch?",
     ]);
   });
 });

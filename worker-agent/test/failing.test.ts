@@ -81,15 +81,18 @@ describe("an engine that dies", () => {
     expect(await rig.health()).toMatchObject({ inflight: 0 });
   });
 
-  it("in the middle of a stream of announced length: the connection breaks, for no more fits into it", async () => {
-    const engine = await handMadeEngine((_request, response) => {
-      response.writeHead(200, { "content-type": "text/event-stream", "content-length": 60 });
-      response.write("data: 1\n\n", () => response.socket?.resetAndDestroy());
-    });
-    const rig = await startRig({ config: { models: [{ name: "a", url: engine.url }] } });
-    const answer = await rig.chat("a");
-    await expect(answer.text()).rejects.toThrow("terminated");
-  });
+  it.each([{ "content-length": 1_000 }, { "content-encoding": "gzip" }])(
+    "in the middle of a stream with %j: nothing is added to it, the connection breaks",
+    async (headers) => {
+      const engine = await handMadeEngine((_request, response) => {
+        response.writeHead(200, { "content-type": "text/event-stream", ...headers });
+        response.write("half of it", () => response.socket?.resetAndDestroy());
+      });
+      const rig = await startRig({ config: { models: [{ name: "a", url: engine.url }] } });
+      const answer = await rig.chat("a", "Hi", { body: { stream: true } });
+      await expect(answer.text()).rejects.toThrow("terminated");
+    },
+  );
 
   it("in the middle of a plain answer: the caller's connection breaks too, nothing is made up", async () => {
     const engine = await handMadeEngine((_request, response) => {

@@ -1,7 +1,8 @@
-import { ConfigError, formatProblem } from "@farmgate/shared";
+import { ConfigError, type ConfigProblem, formatProblem } from "@farmgate/shared";
 import type { Command } from "commander";
 import { problemsOf } from "../config/check-file.ts";
 import { openConfig } from "../config/open-config.ts";
+import { swapScriptWarnings } from "../config/swap-scripts.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 
@@ -14,17 +15,23 @@ export function addCheckCommand(program: Command, io: Io, finish: (exitCode: num
 }
 
 async function check(file: string, io: Io): Promise<number> {
-  const lines = await problemLines(file, io);
-  io.stdout.write(lines.length === 0 ? "ok\n" : `${lines.join("\n")}\n`);
-  return lines.length === 0 ? EXIT.ok : EXIT.failure;
+  const { problems, warnings } = await found(file, io);
+  for (const warning of warnings) io.stderr.write(`warning: ${formatProblem(warning, file)}\n`);
+  io.stdout.write(problems.length === 0 ? "ok\n" : `${problems.map((one) => formatProblem(one, file)).join("\n")}\n`);
+  return problems.length === 0 ? EXIT.ok : EXIT.failure;
 }
 
-async function problemLines(file: string, io: Io): Promise<string[]> {
+interface Found {
+  problems: readonly ConfigProblem[];
+  warnings: readonly ConfigProblem[];
+}
+
+async function found(file: string, io: Io): Promise<Found> {
   try {
     const opened = await openConfig(file, io.env);
-    return problemsOf(opened).map((problem) => formatProblem(problem, file));
+    return { problems: problemsOf(opened), warnings: await swapScriptWarnings(opened) };
   } catch (error) {
-    if (error instanceof ConfigError) return [error.message];
+    if (error instanceof ConfigError) return { problems: error.problems, warnings: [] };
     throw error;
   }
 }

@@ -26,6 +26,6 @@ async function explain(model: string, options: ExplainOptions, io: Io): Promise<
   const gateway = { url: options.gateway, key: options.key ?? io.env["FARMGATE_KEY"] ?? null };
   const answer = await callGateway(gateway, "/farm/explain", { model });
   if (options.json === true) io.stdout.write(`${JSON.stringify(answer)}\n`);
-  else io.stdout.write(renderExplanation(readExplanation(answer), io.stdout.columns() ?? 80));
+  else io.stdout.write(renderExplanation(model, readExplanation(answer), io.stdout.columns() ?? Infinity));
   return EXIT.ok;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Command } from "commander";
-import { EXIT } from "../exit-code.ts";
+import { CommandError, EXIT } from "../exit-code.ts";
 import { DEFAULT_GATEWAY, gatewayFlag } from "../flags.ts";
 import { callGateway, type GatewayAccess } from "../gateway-call.ts";
 import type { Io } from "../io.ts";
@@ -8,7 +8,6 @@ import { readStatus, renderStatus } from "../render/status.ts";
 
 const WATCH_MS = 1_000;
 const CLEAR_SCREEN = "\u001b[H\u001b[2J";
-const DEFAULT_WIDTH = 80;
 
 interface StatusOptions {
   gateway: string;
@@ -30,16 +29,24 @@ export function addStatusCommand(program: Command, io: Io, finish: (exitCode: nu
 
 async function status(options: StatusOptions, io: Io): Promise<number> {
   const gateway = { url: options.gateway, key: options.key ?? io.env["FARMGATE_KEY"] ?? null };
-  for (;;) {
-    const text = await statusText(gateway, options.json === true, io);
-    const clear = options.watch === true && io.stdout.columns() !== null && options.json !== true;
-    io.stdout.write(clear ? CLEAR_SCREEN + text : text);
-    if (options.watch !== true || io.stdout.gone()) return EXIT.ok;
+  const json = options.json === true;
+  io.stdout.write(await statusText(gateway, json, io, options.watch === true));
+  if (options.watch !== true) return EXIT.ok;
+  io.onSignal(() => io.exit(EXIT.ok));
+  while (!io.stdout.gone()) {
     await pause(WATCH_MS);
+    try {
+      io.stdout.write(await statusText(gateway, json, io, true));
+    } catch (error) {
+      // A gateway that is started anew is watched on.
+      if (!(error instanceof CommandError)) throw error;
+      io.stderr.write(`${error.message}\n`);
+    }
   }
+  return EXIT.ok;
 }
 
-async function statusText(gateway: GatewayAccess, json: boolean, io: Io): Promise<string> {
+async function statusText(gateway: GatewayAccess, json: boolean, io: Io, clear: boolean): Promise<string> {
   const [workers, models, requests] = await Promise.all([
     callGateway(gateway, "/farm/workers"),
     callGateway(gateway, "/farm/models"),
@@ -49,5 +56,7 @@ async function statusText(gateway: GatewayAccess, json: boolean, io: Io): Promis
     const answers = Object.assign({ gateway: gateway.url }, workers, models, requests);
     return `${JSON.stringify(answers)}\n`;
   }
-  return renderStatus(gateway.url, readStatus({ workers, models, requests }), io.stdout.columns() ?? DEFAULT_WIDTH);
+  const columns = io.stdout.columns();
+  const text = renderStatus(gateway.url, readStatus({ workers, models, requests }), columns ?? Infinity);
+  return clear && columns !== null ? CLEAR_SCREEN + text : text;
 }

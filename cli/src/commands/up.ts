@@ -39,7 +39,7 @@ async function up(options: UpOptions, io: Io): Promise<void> {
   try {
     const farm = farmOf(await openConfig(chosen.file, io.env), port);
     const plans = processPlans(farm, chosen.file, port);
-    const taken = await takenPorts(plans, chosen.file);
+    const taken = await takenPorts(plans, chosen.origin === "found-engines" ? null : chosen.file);
     if (taken.length > 0) throw new CommandError(taken.join("\n"));
     await run(farm, plans, chosen, io);
   } finally {

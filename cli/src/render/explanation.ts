@@ -24,11 +24,16 @@ export function readExplanation(answer: unknown): Explanation {
   throw new CommandError("the gateway's explanation cannot be read: is it of another version?");
 }
 
-/** The ranked workers for a model, each with its reason, for a terminal of `width` columns. */
-export function renderExplanation({ model, decision, ranked, out }: Explanation, width: number): string {
-  const lines = wrap(headline(model, decision), width);
+/**
+ * The ranked workers for a model, each with its reason, for a terminal of `width` columns. `asked` is the name that
+ * was asked for, where it is an alias.
+ */
+export function renderExplanation(asked: string, explanation: Explanation, width: number): string {
+  const { model, decision, ranked, out } = explanation;
+  const name = asked === model ? model : `${asked} (${model})`;
+  const lines = wrap(headline(name, decision), width);
   const [headings = "", ...places] = table(
-    ["#", "WORKER", "SET", "WARMTH", "BUSY"],
+    ["#", "WORKER", "SET", "WARMTH", "INFLIGHT"],
     ranked.map(({ worker, set, warmth, inflight }, i) => [String(i + 1), worker, set, warmth, String(inflight)]),
     width,
   );

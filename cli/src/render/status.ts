@@ -1,6 +1,7 @@
 import { formatDuration } from "@farmgate/shared";
 import { z } from "zod";
 import { CommandError } from "../exit-code.ts";
+import { count } from "./count.ts";
 import { table } from "./table.ts";
 
 const workerSchema = z.object({
@@ -65,7 +66,7 @@ function workerLines(workers: FarmStatus["workers"], width: number): string[] {
   ]);
   const problems = workers.flatMap(({ name, problem }) => (problem ? [`${name}: ${problem}`] : []));
   return [
-    ...table(["WORKER", "STATE", "CATALOG", "ENGINE", "BUSY", "QUEUED", "WARM"], rows, width),
+    ...table(["WORKER", "STATE", "CATALOG", "ENGINE", "INFLIGHT", "QUEUED", "WARM"], rows, width),
     ...problems.map((problem) => `! ${problem}`),
   ];
 }
@@ -81,9 +82,18 @@ function modelLines(models: FarmStatus["models"], width: number): string[] {
     model.id,
     model.kind,
     model.context_length ? String(model.context_length) : "-",
-    model.states.map(({ worker, state }) => `${worker} ${state}`).join(", "),
+    whereabouts(model.states),
   ]);
   return table(["MODEL", "KIND", "CONTEXT", "WHERE"], rows, width);
+}
+
+/** `warm on a, b; cold on c`: what matters most comes first, since a narrow terminal cuts the end off. */
+function whereabouts(states: FarmStatus["models"][number]["states"]): string {
+  const ranks = ["warm", "loading"];
+  const rank = (state: string) => (ranks.includes(state) ? ranks.indexOf(state) : ranks.length);
+  const kinds = [...new Set(states.map(({ state }) => state))].toSorted((a, b) => rank(a) - rank(b));
+  const workersIn = (kind: string) => states.flatMap(({ worker, state }) => (state === kind ? [worker] : []));
+  return kinds.map((kind) => `${kind} on ${workersIn(kind).join(", ")}`).join("; ") || "-";
 }
 
 function requestLines(requests: FarmStatus["requests"], width: number): string[] {
@@ -97,8 +107,4 @@ function requestLines(requests: FarmStatus["requests"], width: number): string[]
     request.caller || "-",
   ]);
   return table(["REQUEST", "MODEL", "API", "WORKER", "PHASE", "AGE", "CALLER"], rows, width);
-}
-
-function count(list: readonly unknown[], what: string): string {
-  return `${list.length} ${what}${list.length === 1 ? "" : "s"}`;
 }

@@ -1,4 +1,5 @@
 import { DEFAULT_GATEWAY } from "../flags.ts";
+import { count } from "../render/count.ts";
 import type { ChosenFarm } from "./choose-farm.ts";
 import type { Trouble } from "./farm-processes.ts";
 
@@ -49,7 +50,7 @@ function origin(facts: WelcomeFacts): string {
     case "demo":
       return "This is the demo farm: its three workers are SIMULATED, their answers are invented text.";
     case "found-engines": {
-      const engines = facts.engines.map((engine) => `${engine.name} at ${engine.url} (${engine.models.length} models)`);
+      const engines = facts.engines.map(({ name, url, models }) => `${name} at ${url} (${count(models, "model")})`);
       return `Engines found on this machine: ${engines.join(", ")}`;
     }
     case "named":

@@ -67,7 +67,7 @@ describe("the problems of a farm file", () => {
     ];
     expect(problems(text.join("\n"))).toEqual([
       "2 gateway.drain: must be a duration such as 500ms, 5s or 10m",
-      "5 agents[0].swop: unknown key",
+      "5 agents[0].swop: unknown key; did you mean swap?",
       "8 engines[0].models: must name a model",
     ]);
   });
@@ -96,7 +96,10 @@ describe("the problems of a farm file", () => {
   });
 
   test("unknown keys and wrong types at the top", () => {
-    expect(problems("agents: {}\nagent: []\n")).toEqual(["1 agents: must be a list", "2 agent: unknown key"]);
+    expect(problems("agents: {}\nagent: []\n")).toEqual([
+      "1 agents: must be a list",
+      "2 agent: unknown key; did you mean agents?",
+    ]);
   });
 
   test("a gateway part that is a list", () => {

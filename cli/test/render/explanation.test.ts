@@ -28,11 +28,11 @@ const answer = {
 
 describe("an explanation as text", () => {
   test("says where a request would go, ranks the workers and names those left out", () => {
-    expect(renderExplanation(readExplanation(answer), 80)).toBe(
+    expect(renderExplanation("coder", readExplanation(answer), 80)).toBe(
       [
         "coder: a request that came now would go to gpu-box.",
         "",
-        "#  WORKER   SET      WARMTH  BUSY",
+        "#  WORKER   SET      WARMTH  INFLIGHT",
         "1  gpu-box  leading  warm    1",
         "   reports it loaded",
         "2  mac      cold     cold    0",
@@ -46,13 +46,17 @@ describe("an explanation as text", () => {
     );
   });
 
+  test("names the model that an alias stands for", () => {
+    expect(renderExplanation("code", readExplanation(answer), 80)).toMatch(/^code \(coder\): a request that came now/);
+  });
+
   test("says why nothing serves it", () => {
     const none = {
       ...answer,
       decision: { kind: "none", code: "model_not_found", message: "Nobody has it." },
       ranked: [],
     };
-    expect(renderExplanation(readExplanation(none), 80).replaceAll("\n", " ")).toContain(
+    expect(renderExplanation("coder", readExplanation(none), 80).replaceAll("\n", " ")).toContain(
       "refused (model_not_found): Nobody has it.",
     );
   });

@@ -46,14 +46,14 @@ describe("the state of a farm as text", () => {
       [
         "Farmgate at http://127.0.0.1:8400: 2 workers, 2 models, 1 request under way",
         "",
-        "WORKER   STATE      CATALOG  ENGINE  BUSY  QUEUED  WARM",
-        "gpu-box  healthy    fresh    agent   3     5       coder",
-        "mac      unhealthy  stale    ollama  0     -       -",
+        "WORKER   STATE      CATALOG  ENGINE  INFLIGHT  QUEUED  WARM",
+        "gpu-box  healthy    fresh    agent   3         5       coder",
+        "mac      unhealthy  stale    ollama  0         -       -",
         "! mac: nothing listens",
         "",
         "MODEL  KIND       CONTEXT  WHERE",
-        "coder  chat       65536    gpu-box warm",
-        "embed  embedding  -        mac cold",
+        "coder  chat       65536    warm on gpu-box",
+        "embed  embedding  -        cold on mac",
         "",
         "REQUEST  MODEL  API   WORKER   PHASE      AGE    CALLER",
         "r1       coder  chat  gpu-box  answering  1.2 s  -",
@@ -72,6 +72,19 @@ describe("the state of a farm as text", () => {
     for (const line of renderStatus("http://127.0.0.1:8400", readStatus(long), 80).split("\n")) {
       expect(line.length).toBeLessThanOrEqual(80);
     }
+  });
+
+  test("where a model stands begins with the workers that have it loaded", () => {
+    const states = [
+      { worker: "spare", state: "cold" },
+      { worker: "gpu-box", state: "warm" },
+      { worker: "attic", state: "cold" },
+      { worker: "mac", state: "loading" },
+    ];
+    const models = { models: [{ id: "coder", kind: "chat", context_length: 1, states }] };
+    expect(renderStatus("http://x", readStatus({ ...answers, models }), Infinity)).toContain(
+      "warm on gpu-box; loading on mac; cold on spare, attic\n",
+    );
   });
 
   test("a farm without anything is told in one line and a heading", () => {

@@ -25,8 +25,11 @@ test("the commands name the address, the model and, where one is needed, the key
 });
 
 test("found engines and programs that are not up are told", () => {
-  const engines = [{ name: "ollama", url: "http://127.0.0.1:11434", models: ["a", "b"] }];
+  const engines = [
+    { name: "ollama", url: "http://127.0.0.1:11434", models: ["a", "b"] },
+    { name: "lmstudio", url: "http://127.0.0.1:1234", models: ["c"] },
+  ];
   expect(welcome({ ...facts, origin: "found-engines", engines })).toContain(
-    "ollama at http://127.0.0.1:11434 (2 models)",
+    "ollama at http://127.0.0.1:11434 (2 models), lmstudio at http://127.0.0.1:1234 (1 model)",
   );
 });

@@ -28,7 +28,6 @@ const RULES: readonly MeaningRule[] = [
   { code: "timeout_first_byte", meaning: "client_fault" },
   { code: "cancelled", meaning: "client_fault" },
   { code: "client_closed", meaning: "client_fault" },
-  { code: "loop_detected", meaning: "client_fault" },
   { code: "no_worker", meaning: "worker_fault" },
   ...LLAMA_SERVER_RULES,
   ...OLLAMA_RULES,

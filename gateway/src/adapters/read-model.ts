@@ -6,12 +6,15 @@ import type { CatalogModel } from "../catalog/types.ts";
 const MAX_MODELS = 10_000;
 const MAX_ALIASES = 100;
 
-/** A model's name as a worker may spell it: it travels in headers, logs and labels, so no control characters. */
+/**
+ * A model's name as a worker may spell it: it travels in headers, logs and labels, so no control characters and no
+ * halves of surrogate pairs.
+ */
 export const modelName = z
   .string()
   .min(1)
   .max(300)
-  .refine((value) => !/[\u0000-\u001f\u007f-\u009f]/.test(value) && value.toLowerCase() !== ":latest");
+  .refine((value) => !/[\u0000-\u001f\u007f-\u009f]|\p{Cs}/u.test(value) && value.toLowerCase() !== ":latest");
 
 /** A figure that may be missing or nonsense. */
 export const figure = z.number().finite().nonnegative().nullish().catch(null);

@@ -30,9 +30,9 @@ interface Ended extends Served {
   tap: UsageTap;
 }
 
-/** An account waits for others at most this long, in milliseconds. */
+/** An account waits for others at most this long, in milliseconds; few of them, since what waits costs the collector. */
 const SETTLE_MS = 50;
-const SETTLE_COUNT = 200;
+const SETTLE_COUNT = 16;
 
 export interface AccountsDeps {
   clock: Clock;

@@ -125,8 +125,7 @@ export class Attempt implements ExchangeSink {
     const pieces = this.#errorBody ?? [];
     this.#errorBody = null;
     const body = Buffer.concat(pieces).toString("utf8");
-    // A redirect is not followed: it would take the request to a machine that nobody configured.
-    const meaning = this.#status < 400 ? "worker_fault" : this.#target.meaning({ status: this.#status, body });
+    const meaning = this.#target.meaning({ status: this.#status, body });
     if (meaning === "client_fault") return this.#passErrorOn(pieces);
     const retryAfterS = retryAfterSeconds(this.#rawHeaders);
     this.#failed = { worker: this.#target.worker, by: "answer", status: this.#status, meaning, retryAfterS };

@@ -78,6 +78,9 @@ export function failureError(model: string, history: readonly FailedAttempt[], l
 const DEFAULT_RETRY_AFTER_S = 5;
 
 function lastFailure(model: string, last: FailedAttempt | undefined, told: string): FarmError {
+  if (last?.by === "answer" && last.status === 508) {
+    return new FarmError("loop_detected", `Requests for "${model}" go round in a circle of gateways: ${told}.`);
+  }
   if (last?.by === "answer" && last.meaning === "load_failed") {
     const details = last.retryAfterS === null ? {} : { retryAfterS: last.retryAfterS };
     return new FarmError("load_failed", `"${model}" could not be loaded: ${told}.`, details);

@@ -55,6 +55,7 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
   call.model = request.name;
   for (;;) {
     if (call.goneError !== null) return { status: null, error: call.goneError };
+    if (isLate(farm, received)) return { status: null, error: deadlineError() };
     const taken = await takeWorker(farm, call, received, request, tried);
     if (!isTaken(taken)) {
       const error = history.length === 0 ? nothingError(farm, taken) : walkError(farm, request, tried, history);
@@ -64,13 +65,14 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
     const end = await ask(farm, call, received, taken, history);
     if (end.kind === "relayed") return { status: end.status, error: end.error };
     if (end.kind === "cancelled") return { status: null, error: call.goneError };
-    if (received.deadlineAt !== null && farm.clock.now() >= received.deadlineAt) {
-      return { status: null, error: deadlineError() };
-    }
-    if (afterFailure(history, true, farm.config.retry).step === "final") {
+    if (!isLate(farm, received) && afterFailure(history, true, farm.config.retry).step === "final") {
       return { status: null, error: walkError(farm, request, tried, history) };
     }
   }
+}
+
+function isLate(farm: Farm, { deadlineAt }: Received): boolean {
+  return deadlineAt !== null && farm.clock.now() >= deadlineAt;
 }
 
 /** Asks one worker; when its connection had gone stale, once more on a fresh one. */

@@ -1,9 +1,22 @@
-import { answerHeadersForCaller, HEADER, headerSafe, headerValue, requestHeadersForWorker } from "@farmgate/shared";
+import {
+  answerHeadersForCaller,
+  FarmError,
+  HEADER,
+  headerSafe,
+  headerValue,
+  requestHeadersForWorker,
+} from "@farmgate/shared";
 
-/** How many gateways a request may pass; a chain longer than this is a loop. */
-export const MAX_HOPS = 5;
+/** How many gateways a request may pass; a chain longer than this is taken for a loop. */
+const MAX_HOPS = 5;
 
-const VIA = "1.1 farmgate";
+/** How every gateway begins its mark in Via. */
+const MARK = "1.1 farmgate";
+
+/** One gateway's own mark in Via, by which it knows a request that comes round again. */
+export function markOf(gatewayId: string): string {
+  return `${MARK}-${gatewayId}`;
+}
 
 /** What of a request the gateway itself tells a worker. */
 export interface UpstreamIdentity {
@@ -16,6 +29,8 @@ export interface UpstreamIdentity {
   /** What is left until the caller's deadline for the first byte. */
   deadlineLeftMs: number | null;
   hops: number;
+  /** This gateway's own mark. */
+  mark: string;
 }
 
 /**
@@ -25,7 +40,7 @@ export interface UpstreamIdentity {
 export function upstreamHeaders(raw: readonly string[], identity: UpstreamIdentity): string[] {
   const headers = requestHeadersForWorker(raw);
   if (identity.apiKey !== null) headers.push("authorization", `Bearer ${identity.apiKey}`);
-  headers.push("via", VIA);
+  headers.push("via", identity.mark);
   if (!identity.agent) return headers;
   headers.push(HEADER.requestId, identity.requestId, HEADER.hop, String(identity.hops + 1));
   if (identity.caller !== "") headers.push(HEADER.caller, headerSafe(identity.caller));
@@ -36,11 +51,19 @@ export function upstreamHeaders(raw: readonly string[], identity: UpstreamIdenti
   return headers;
 }
 
-/** How many gateways a request has passed: what they say themselves, or their marks in Via, whichever is more. */
-export function hopsOf(hop: string | undefined, via: string | undefined): number {
-  const told = hop !== undefined && /^\d{1,4}$/.test(hop) ? Number(hop) : 0;
-  if (via === undefined) return told;
-  return Math.max(told, via.split(",").filter((entry) => entry.trim() === VIA).length);
+/**
+ * How many gateways a request has passed: what they say themselves, or their marks in Via, whichever is more.
+ * Throws `loop_detected` when this gateway is one of them, or when they are too many.
+ */
+export function hopsOf(hop: string | undefined, via: string | undefined, mark: string): number {
+  const told = hop !== undefined && /^\d+$/.test(hop) ? Number(hop) : 0;
+  const marks = (via ?? "").split(",").filter((entry) => entry.trim().startsWith(MARK));
+  const hops = Math.max(told, marks.length);
+  if (marks.some((entry) => entry.trim() === mark)) {
+    throw new FarmError("loop_detected", "The request came back to this gateway: gateways send it round in a circle.");
+  }
+  if (hops < MAX_HOPS) return hops;
+  throw new FarmError("loop_detected", `The request has passed ${hops} gateways: they send it round in a circle.`);
 }
 
 /** Where an answer comes from, for its headers. */

@@ -1,21 +1,18 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { FarmError, HEADER, scanOrRefuse } from "@farmgate/shared";
+import { HEADER, scanOrRefuse } from "@farmgate/shared";
 import { readBody, wishesOf } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Call, Received } from "./call.ts";
-import { hopsOf, MAX_HOPS } from "./headers.ts";
+import { hopsOf } from "./headers.ts";
 
 /** Reads a request to its end. Throws the FarmError that refuses it. */
 export async function receive(farm: Farm, call: Call): Promise<Received> {
   const { headers } = call.request;
-  const hops = hopsOf(singleValue(headers, HEADER.hop), headers.via);
-  if (hops >= MAX_HOPS) {
-    throw new FarmError("loop_detected", `The request has passed ${hops} gateways: they send it round in a circle.`);
-  }
+  const hops = hopsOf(singleValue(headers, HEADER.hop), headers.via, farm.mark);
   const reading = readBody(call.request, farm.config.limits.body, (stop) => call.onGone(stop));
   const body = await reading.finally(() => call.onGone(null));
   call.receivedAt = farm.clock.now();
-  const scan = scanOrRefuse(body);
+  const scan = scanOrRefuse(body, headers["content-encoding"]);
   const { priority, deadlineMs } = wishesOf(headers);
   return { body, scan, hops, priority, deadlineAt: deadlineMs === null ? null : call.arrivedAt + deadlineMs };
 }

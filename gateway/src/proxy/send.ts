@@ -29,7 +29,7 @@ export function sendTo(farm: Farm, call: Call, received: Received, choice: Choic
       resolve(end.kind === "relayed" ? finish(farm, call, relay, end) : end);
     };
     // Made here and held nowhere: what the functions above could reach would stay until the answer's end.
-    const request = toRequest(call, received, choice, upstream, deadlineLeft(received, now));
+    const request = toRequest(farm, call, received, choice, upstream, deadlineLeft(received, now));
     const side = callerSide(farm, call, received, choice, relay);
     attempt = new Attempt(upstream.pool, request, timeouts, farm.clock, side, done);
     const started = attempt;
@@ -43,6 +43,7 @@ function deadlineLeft({ deadlineAt }: Received, now: number): number | null {
 }
 
 function toRequest(
+  farm: Farm,
   call: Call,
   received: Received,
   { worker, upstreamModel }: Choice,
@@ -57,6 +58,7 @@ function toRequest(
     priority: received.priority,
     deadlineLeftMs,
     hops: received.hops,
+    mark: farm.mark,
   });
   const body = replaceModel(received.body, received.scan, upstreamModel);
   return { origin: upstream.origin, method: "POST", path: upstream.prefix + (call.request.url ?? "/"), headers, body };

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import { apiFamily, errorBody, errorHeaders, FarmError, HEADER, pathOf } from "@farmgate/shared";
-import type { Caller } from "@farmgate/wire";
+import { type Caller, refuseNonsense } from "@farmgate/wire";
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Farm } from "../farm.ts";
 import { isAllowedOrigin } from "../http/cors.ts";
@@ -19,12 +19,17 @@ declare module "fastify" {
 /** Paths that answer without a key. */
 const OPEN_PATHS: ReadonlySet<string> = new Set(["/", "/health", "/livez", "/readyz"]);
 
+/** A request's id or a worker's name, percent-encoded, is no longer. */
+const MAX_PARAM = 2_000;
+
 /** Every path but inference, on fastify without a server of its own: `serverFor` gets its handler. */
 export async function createControl(farm: Farm, serverFor: (handler: Handler) => Server): Promise<FastifyInstance> {
   const app: FastifyInstance = fastify({
     logger: false,
     bodyLimit: 64 * 1_024,
+    routerOptions: { maxParamLength: MAX_PARAM },
     serverFactory: (handler) => serverFor(handler),
+    clientErrorHandler: refuseNonsense,
     frameworkErrors: (error, request, reply) => sendError(request, reply, asFarmError(farm, request, error)),
   });
   app.decorateRequest("caller", null as unknown as Caller);
@@ -101,7 +106,7 @@ function asFarmError(farm: Farm, request: FastifyRequest, error: Error & { statu
   if (error instanceof FarmError) return error;
   const status = error.statusCode ?? 500;
   if (status === 413) return new FarmError("body_too_large", "The request body is over the limit.");
-  if (status >= 400 && status < 500) return new FarmError("invalid_request", error.message);
+  if (status >= 400 && status < 500) return new FarmError("invalid_request", error.message.slice(0, 300));
   farm.log.error({ err: error, path: pathOf(request.url) }, "a control path failed");
   return new FarmError("internal", "The gateway failed on this request; its log says more.");
 }

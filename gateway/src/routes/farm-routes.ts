@@ -1,4 +1,4 @@
-import { FarmError } from "@farmgate/shared";
+import { FarmError, MAX_MODEL_NAME } from "@farmgate/shared";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { allowedModels, isAdmin } from "../auth.ts";
@@ -59,7 +59,10 @@ function mayTouch(request: FastifyRequest, live: LiveRequest): boolean {
 }
 
 const question = z.object({
-  model: z.string().min(1),
+  model: z
+    .string()
+    .min(1, "must not be empty")
+    .max(MAX_MODEL_NAME, `must not be longer than ${MAX_MODEL_NAME} characters`),
   api: z.enum(["chat", "completions", "embeddings", "rerank", "responses"]).default("chat"),
 });
 

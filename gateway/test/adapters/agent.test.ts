@@ -86,7 +86,7 @@ describe("what a worker agent's answer means", () => {
     [503, "load_failed", "load_failed"],
     [503, "deadline", "client_fault"],
     [504, "timeout_first_byte", "client_fault"],
-    [508, "loop_detected", "client_fault"],
+    [508, "loop_detected", "worker_fault"],
     [400, "invalid_request", "client_fault"],
     [413, "body_too_large", "client_fault"],
     [502, "worker_failed", "worker_fault"],

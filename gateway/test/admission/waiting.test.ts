@@ -87,6 +87,14 @@ describe("a deadline for the first byte", () => {
     await until("the worker sees the close", () => worker.asked.every(({ closed }) => closed));
   });
 
+  it("that has passed already asks nobody", async () => {
+    const worker = await fakeWorker({ m: "warm" });
+    const gateway = await runGateway({ workers: agents({ a: worker }) });
+    const response = await chat(gateway, {}, { headers: { "x-farmgate-deadline-ms": "0" } });
+    expect(await errorOf(response)).toMatchObject({ status: 503, code: "deadline" });
+    expect(worker.asked).toEqual([]);
+  });
+
   it("does not end an answer that has begun", async () => {
     const worker = await fakeWorker({ m: "warm" }, ({ response }) => {
       response.writeHead(200, { "content-type": "text/event-stream" });

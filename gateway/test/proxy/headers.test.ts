@@ -1,6 +1,6 @@
 import { headerValue } from "@farmgate/shared";
 import { describe, expect, it } from "vitest";
-import { answerHeaders, hopsOf, retryAfterSeconds, upstreamHeaders } from "../../src/proxy/headers.ts";
+import { answerHeaders, hopsOf, markOf, retryAfterSeconds, upstreamHeaders } from "../../src/proxy/headers.ts";
 
 const identity = {
   agent: true,
@@ -10,6 +10,7 @@ const identity = {
   priority: "batch",
   deadlineLeftMs: 12.4,
   hops: 1,
+  mark: markOf("here"),
 };
 const origin = { requestId: "r", worker: "gpu", model: "m", warmth: "warm", attempts: 2 };
 
@@ -28,23 +29,35 @@ describe("headers for a worker", () => {
       "1.0 p",
     ];
     expect(upstreamHeaders(raw, identity).join(" ")).toBe(
-      "Accept a Accept b Via 1.0 p authorization Bearer worker-key via 1.1 farmgate x-request-id r " +
+      "Accept a Accept b Via 1.0 p authorization Bearer worker-key via 1.1 farmgate-here x-request-id r " +
         "x-farmgate-hop 2 x-farmgate-caller alice x-farmgate-priority batch x-farmgate-deadline-ms 12",
     );
   });
 
   it("tell a bare engine nothing but Via", () => {
-    expect(upstreamHeaders([], { ...identity, agent: false, apiKey: null })).toEqual(["via", "1.1 farmgate"]);
+    expect(upstreamHeaders([], { ...identity, agent: false, apiKey: null })).toEqual(["via", "1.1 farmgate-here"]);
   });
 });
 
 describe("the hops of a request", () => {
+  const here = markOf("here");
+  const passed = (count: number) => Array.from({ length: count }, (_, i) => markOf(String(i))).join(", ");
+
   it("are what it says or what Via shows, whichever is more; nonsense is none", () => {
-    expect(hopsOf(undefined, undefined)).toBe(0);
-    expect(hopsOf("3", "1.1 farmgate")).toBe(3);
-    expect(hopsOf("1", "1.0 other, 1.1 farmgate, 1.1 farmgate")).toBe(2);
-    expect(hopsOf("-4", undefined)).toBe(0);
-    expect(hopsOf("1e9", undefined)).toBe(0);
+    expect(hopsOf(undefined, undefined, here)).toBe(0);
+    expect(hopsOf("3", passed(1), here)).toBe(3);
+    expect(hopsOf("1", `1.0 other, ${passed(2)}`, here)).toBe(2);
+    expect(hopsOf("-4", undefined, here)).toBe(0);
+    expect(hopsOf("1e9", undefined, here)).toBe(0);
+  });
+
+  it.each([
+    ["5", undefined],
+    ["99999999999999999999", undefined],
+    ["0", passed(5)],
+    [undefined, `1.0 other,${here}`],
+  ])("%s with Via %s are a loop", (hop, via) => {
+    expect(() => hopsOf(hop, via, here)).toThrow(/in a circle/);
   });
 });
 

@@ -1,9 +1,11 @@
+import { gzipSync } from "node:zlib";
 import { connect } from "node:net";
 import { request as httpRequest } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { completes, fakeWorker } from "../support/fake-worker.ts";
-import { agents, chat, errorOf, runGateway } from "../support/gateway.ts";
+import type { RunningGateway } from "../../src/index.ts";
+import { completes, fakeWorker, refuses } from "../support/fake-worker.ts";
+import { agents, chat, configOf, errorOf, runGateway } from "../support/gateway.ts";
 import { deferred, until } from "../support/until.ts";
 
 const EVENTS =
@@ -177,8 +179,31 @@ describe("what a worker gets", () => {
   });
 });
 
+/** Requests that a gateway has ended with 508 because they came round. */
+async function loops({ url }: RunningGateway): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(/farmgate_requests_total{[^}]*model="other"[^}]*status="508"[^}]*} (\d+)/.exec(metrics)?.[1]);
+}
+
 describe("a loop of gateways", () => {
-  it("ends with 508", async () => {
+  it("ends with 508 when the request comes round, and asks nobody twice for it", async () => {
+    const worker = await fakeWorker({ m: "warm" }, refuses(500, {}));
+    const a = await runGateway({ workers: agents({ worker }) });
+    const asGateway = (name: string, { url }: RunningGateway) => ({ name, url, engine: "openai" });
+    const b = await runGateway({ workers: [asGateway("a", a), asGateway("a-again", a)] });
+    a.reload(configOf({ workers: [...agents({ worker }), asGateway("b", b), asGateway("b-again", b)] }));
+    const list = async () => ((await (await fetch(`${a.url}/farm/models`)).json()) as { models: object[] }).models;
+    await until("each knows the other", async () => JSON.stringify(await list()).includes("b-again"));
+    const error = await errorOf(await chat(a));
+    expect(error).toMatchObject({ status: 508, code: "loop_detected" });
+    expect(error.message).toContain("worker: answered 500 (worker fault), b: answered 508");
+    // b, and from there a by its two names, each of which knows the request.
+    expect(worker.asked).toHaveLength(1);
+    expect(await loops(a)).toBe(4);
+    expect((await chat(a)).status).toBe(508);
+  });
+
+  it("ends with 508 when it is too long", async () => {
     const gateway = await runGateway({});
     for (const headers of [{ "x-farmgate-hop": "5" }, { via: Array(5).fill("1.1 farmgate").join(", ") }]) {
       expect(await errorOf(await chat(gateway, {}, { headers }))).toMatchObject({ status: 508, code: "loop_detected" });
@@ -246,5 +271,20 @@ describe("a request that cannot be routed", () => {
     expect(error).toMatchObject({ status: 404, code: "model_not_found" });
     expect(error.message).toContain("qwen3-coder-30b");
     expect(worker.asked).toHaveLength(0);
+  });
+});
+
+describe("a packed body", () => {
+  it("is refused with what to do about it", async () => {
+    const gateway = await runGateway({});
+    const body = gzipSync('{"model":"m"}');
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-encoding": "gzip" },
+      body,
+    });
+    const error = await errorOf(response);
+    expect(error).toMatchObject({ status: 400, code: "invalid_request" });
+    expect(error.message).toContain("content-encoding: gzip");
   });
 });

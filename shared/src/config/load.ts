@@ -22,6 +22,13 @@ export interface LoadedFile {
   document: ConfigDocument;
 }
 
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: "no such file",
+  ENOTDIR: "no such file",
+  EISDIR: "it is a folder",
+  EACCES: "this user may not read it",
+};
+
 /** Reads a configuration file. A file that cannot be read is a ConfigError like any other problem. */
 export async function loadConfigFile(file: string, env: Environment): Promise<LoadedFile> {
   const absolute = resolve(file);
@@ -29,8 +36,9 @@ export async function loadConfigFile(file: string, env: Environment): Promise<Lo
   try {
     text = await readFile(absolute, "utf8");
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code === "ENOENT" ? "no such file" : String(error);
-    throw new ConfigError(file, [{ path: "", line: null, message: `cannot be read: ${reason}` }]);
+    const { code = "" } = error as NodeJS.ErrnoException;
+    const message = `cannot be read: ${UNREADABLE[code] ?? String(error)}`;
+    throw new ConfigError(file, [{ path: "", line: null, message }]);
   }
   return { file: absolute, directory: dirname(absolute), document: readDocument(text, env) };
 }

@@ -1,5 +1,6 @@
 import { isMap, isNode, isPair, isScalar, isSeq, LineCounter, parseDocument, visit, type Document } from "yaml";
 import type { z } from "zod";
+import { configMessage } from "./messages.ts";
 import { type ConfigProblem, formatPath } from "./problem.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -53,7 +54,7 @@ export function checkDocument<S extends z.ZodType>(
   let value = document.value ?? {};
   // A step into something that has no parts leaves that, for the schema to refuse.
   for (const step of at) if (typeof value === "object") value = (value as Record<PropertyKey, unknown>)[step] ?? {};
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: configMessage });
   if (result.success && document.problems.length === 0) return { ok: true, value: result.data, env: document.env };
   const issues = result.success ? [] : result.error.issues;
   const told = new Set(document.problems.map(({ path }) => path));
@@ -70,10 +71,11 @@ export function parseConfig<S extends z.ZodType>(schema: S, text: string, env: E
 function toProblems(issue: z.core.$ZodIssue, at: readonly PropertyKey[], document: ConfigDocument): ConfigProblem[] {
   const path = [...at, ...issue.path];
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => ({
+    const messages = issue.message.split("\n");
+    return issue.keys.map((key, i) => ({
       path: formatPath([...path, key]),
       line: document.lineOf([...path, key]),
-      message: "unknown key",
+      message: messages[i] ?? "unknown key",
     }));
   }
   return [{ path: formatPath(path), line: document.lineOf(path), message: issue.message }];

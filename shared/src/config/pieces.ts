@@ -57,10 +57,16 @@ export function listen(defaultPort: number) {
     .prefault({});
 }
 
+/** A key as `Authorization: Bearer KEY` can carry it. A line's end that came along with it is the usual mistake. */
+export const secret = z
+  .string()
+  .min(1, "must not be empty")
+  .regex(/^[\x21-\x7e]*$/, "must be plain ASCII without blanks or line ends: it is sent in a header");
+
 /** A caller's key (contract section 2, `keys`). */
 export const accessKey = z.strictObject({
   name,
-  key: z.string().min(1, "must not be empty"),
+  key: secret,
   models: z.array(z.string()).default(["*"]),
   maxConcurrent: wholeNumber(0).default(0),
   admin: z.boolean().default(false),

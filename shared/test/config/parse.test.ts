@@ -37,15 +37,39 @@ describe("a file with faults", () => {
     ];
     expect(problems(text.join("\n"))).toEqual([
       "2: workers[0].url: must be an http:// or https:// address",
-      expect.stringMatching(/^3: workers\[1\]\.name: .*expected string/),
+      "3: workers[1].name: must be a text",
       "5: workers[1].extra: unknown key",
       "6: wait: must be a duration such as 500ms, 5s or 10m",
-      "7: prot: unknown key",
+      "7: prot: unknown key; did you mean port?",
     ]);
   });
 
   it("points at the parent where something is missing", () => {
-    expect(problems("port: 1\nworkers:\n  - name: a\n")).toEqual([expect.stringMatching(/^3: workers\[0\]\.url: /)]);
+    expect(problems("port: 1\nworkers:\n  - name: a\n")).toEqual(["3: workers[0].url: is missing"]);
+  });
+
+  it("says what a value must be, and which key may be meant", () => {
+    const engine = z.strictObject({
+      kind: z.enum(["chat", "embedding"]).optional(),
+      models: z.array(z.string()),
+      on: z.boolean().optional(),
+    });
+    const told = (text: string) => {
+      const parsed = parseConfig(engine, text, {});
+      return parsed.ok ? [] : parsed.problems.map(({ path, message }) => `${path}: ${message}`);
+    };
+    expect(told("on: true")).toEqual(["models: is missing"]);
+    expect(told("[a]")).toEqual([": must be keys with values"]);
+    expect(told("kind: chatty\nmodels: coder\non: yes")).toEqual([
+      "kind: must be one of chat, embedding",
+      "models: must be a list",
+      "on: must be true or false",
+    ]);
+    expect(told("models: []\nmodel: a\nzebra: b\nkinds: c")).toEqual([
+      "model: unknown key; did you mean models?",
+      "zebra: unknown key",
+      "kinds: unknown key; did you mean kind?",
+    ]);
   });
 
   it("tells the line of broken YAML and of a repeated key", () => {
@@ -162,7 +186,7 @@ describe("a part of a document", () => {
     expect(checkDocument(farm, schema, ["gateway"])).toMatchObject({ ok: true, value: { port: 5 } });
     expect(checkDocument(farm, schema, ["agents", 1])).toEqual({
       ok: false,
-      problems: [{ path: "agents[1].prot", line: 5, message: "unknown key" }],
+      problems: [{ path: "agents[1].prot", line: 5, message: "unknown key; did you mean port?" }],
     });
   });
 

@@ -38,6 +38,9 @@ describe("values of a file", () => {
     [listen(1), { port: 65_536 }, /65535/],
     [listen(1), { prot: 1 }, /prot/],
     [accessKey, { name: "a", key: "" }, /empty/],
+    [accessKey, { name: "a", key: "k\n" }, /line ends/],
+    [accessKey, { name: "a", key: "two words" }, /blanks/],
+    [accessKey, { name: "a", key: "ключ" }, /plain ASCII/],
   ])("%#: %j is refused", (schema, given, message) => {
     const result = schema.safeParse(given);
     expect(result.success).toBe(false);

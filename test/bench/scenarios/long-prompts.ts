@@ -12,7 +12,9 @@ const DIRECT = "direct";
 export const longPrompts: Scenario = async (bench) => {
   const { rounds, perSecond } = bench.plan.longPrompts;
   const names = [DIRECT, ...namesOf(bench)];
-  const { [DIRECT]: direct = [], ...through } = await interleave(names, rounds, (name) => once(bench, name));
+  const { [DIRECT]: direct = [], ...through } = await interleave(names, { rounds, warmups: 1 }, (name) =>
+    once(bench, name),
+  );
   const added = Object.entries(through).map(([name, medians]): [string, number[]] => [
     name,
     medians.map((ms, round) => ms - (direct[round] ?? Number.NaN)),

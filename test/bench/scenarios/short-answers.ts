@@ -8,7 +8,7 @@ import { figuresOf, namesOf, targetNamed } from "./scenario.ts";
 import type { Bench, Scenario } from "./scenario.ts";
 
 export const shortAnswers: Scenario = async (bench) => {
-  const rounds = await interleave(namesOf(bench), bench.plan.rounds, (name) => once(bench, targetNamed(bench, name)));
+  const rounds = await interleave(namesOf(bench), bench.plan, (name) => once(bench, targetNamed(bench, name)));
   return [
     rowOfRounds(
       "CPU per short answer, us",

@@ -8,7 +8,7 @@ import { namesOf, targetNamed } from "./scenario.ts";
 import type { Bench, Scenario } from "./scenario.ts";
 
 export const streamedChunks: Scenario = async (bench) => {
-  const rounds = await interleave(namesOf(bench), bench.plan.rounds, (name) => once(bench, targetNamed(bench, name)));
+  const rounds = await interleave(namesOf(bench), bench.plan, (name) => once(bench, targetNamed(bench, name)));
   return [rowOfRounds("CPU per streamed chunk, us", rounds, { of: "ratio", limit: 2.7, aim: 2 })];
 };
 

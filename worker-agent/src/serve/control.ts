@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { type Clock, errorBody, errorHeaders, FarmError, HEADER, pathOf } from "@farmgate/shared";
-import type { Caller, KeyRing, Log } from "@farmgate/wire";
+import { apiFamily, type Clock, errorBody, errorHeaders, FarmError, HEADER, pathOf } from "@farmgate/shared";
+import { type Caller, type KeyRing, type Log, refuseNonsense } from "@farmgate/wire";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyServerFactory } from "fastify";
 import type { Executor } from "../executor.ts";
 import type { Learned } from "../learned.ts";
@@ -39,23 +39,24 @@ const PATHS: readonly [path: string, methods: string][] = [
 export function buildControl(context: ControlContext, serverFactory: FastifyServerFactory): FastifyInstance {
   const app = fastify({
     serverFactory,
+    clientErrorHandler: refuseNonsense,
     logger: false,
     genReqId: (request: IncomingMessage) => requestIdOf(request.headers),
     frameworkErrors: (error, request, reply) => {
-      const { status, headers, body } = told(new FarmError("invalid_request", error.message), request.id);
+      const { status, headers, body } = told(asFarmError(error, context.log), request);
       void (reply as FastifyReply).code(status).headers(headers).send(body);
     },
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
   app.setErrorHandler((thrown, request, reply) => {
-    const { status, headers, body } = told(asFarmError(thrown, context.log), request.id);
+    const { status, headers, body } = told(asFarmError(thrown, context.log), request);
     return reply.code(status).headers(headers).send(body);
   });
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request.url);
     const methods = PATHS.find(([known]) => (known.endsWith("/") ? path.startsWith(known) : path === known))?.[1];
-    if (methods === undefined) throw new FarmError("not_found", `There is nothing at ${path}.`);
+    if (methods === undefined) throw new FarmError("not_found", `There is nothing at ${path.slice(0, 200)}.`);
     void reply.header("allow", methods);
     throw new FarmError("method_not_allowed", `${path} takes ${methods}, not ${request.method}.`);
   });
@@ -137,15 +138,16 @@ function asFarmError(thrown: unknown, log: Log): FarmError {
   if (thrown instanceof FarmError) return thrown;
   const { statusCode, message } = thrown as { statusCode?: number; message?: string };
   if (statusCode === 413) return new FarmError("body_too_large", "The body is too large for this path.");
-  if (statusCode !== undefined && statusCode < 500) return new FarmError("invalid_request", message ?? "");
+  if (statusCode !== undefined && statusCode < 500)
+    return new FarmError("invalid_request", (message ?? "").slice(0, 300));
   log.error({ err: thrown }, "a request failed by a fault of the agent");
   return new FarmError("internal", "The agent failed on this request; its log says why.");
 }
 
-function told(error: FarmError, requestId: string) {
+function told(error: FarmError, { id, url }: { id: string; url: string }) {
   return {
     status: error.status,
-    headers: { ...errorHeaders(error), [HEADER.requestId]: requestId, "content-type": "application/json" },
-    body: errorBody("openai", error, requestId),
+    headers: { ...errorHeaders(error), [HEADER.requestId]: id, "content-type": "application/json" },
+    body: errorBody(apiFamily(pathOf(url)), error, id),
   };
 }

@@ -93,7 +93,7 @@ export class Inference {
     }
     const { priority, deadlineMs } = wishesOf(request.headers);
     const body = await this.#receive(request);
-    const scan = scanOrRefuse(body);
+    const scan = scanOrRefuse(body, request.headers["content-encoding"]);
     const model = allowedModel(scan.model, this.#context.models, asked.known);
     this.#jobs += 1;
     const order = {
