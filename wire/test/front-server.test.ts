@@ -7,7 +7,7 @@ import { createSystemClock, FrontServer, onCallerLeft } from "../src/index.ts";
 const clock = createSystemClock();
 
 async function listening(answer: (request: IncomingMessage, response: ServerResponse) => void, bodyLimit = 100) {
-  const server = new FrontServer({ body: () => bodyLimit, headers: 16_384 });
+  const server = new FrontServer({ body: () => bodyLimit, headers: 32_768 });
   server.on("request", answer);
   const { url, port } = await server.listenOn({ host: "127.0.0.1", port: 0 });
   onTestFinished(async () => {
