@@ -78,7 +78,7 @@ describe("a farm that `farmgate up` started", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("2 workers, 3 models");
     expect(stdout).toMatch(/^gpu +healthy +fresh +agent /m);
-    expect(stdout).toMatch(/^small +\S+ .*mac warm$/m);
+    expect(stdout).toMatch(/^small +\S+ .*warm on mac$/m);
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   });
 

@@ -38,7 +38,7 @@ export function addEngineCommand(program: Command, io: Io): void {
     .option("--api-key <key>", "the key that callers must send")
     .option(
       "--fail <form...>",
-      "what goes wrong: FORM[@MODEL][:N][%P], where FORM is refuse, hang, slow, 503-loading, reset-after-N-bytes, status-N, catalog-N or load-fails",
+      "what goes wrong: FORM[@MODEL][:N][%P], where FORM is refuse, hang, slow, slow-N, 503-loading, reset-after-N-bytes, status-N, catalog-N or load-fails",
     )
     .action((options: EngineCommandOptions) => runEngine(options, io));
 }

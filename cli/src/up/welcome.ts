@@ -28,17 +28,19 @@ export function welcome(facts: WelcomeFacts): string {
   });
   const lines = [
     "",
-    `Farmgate is up: ${facts.url}   (OpenAI clients: ${facts.url}/v1)`,
+    `Farmgate is up: ${facts.url} (OpenAI clients: ${facts.url}/v1)`,
     origin(facts),
     ...facts.troubles.map(({ plan, reason }) => `NOT UP: ${plan.title}: ${reason}`),
     "",
     "In another terminal:",
+    ...(facts.keyNeeded ? ["  export FARMGATE_KEY=... # one of the file's keys"] : []),
     `  curl${key} ${facts.url}/v1/models`,
     `  curl -N${key} ${facts.url}/v1/chat/completions -H 'content-type: application/json' \\`,
     `    -d '${body}'`,
     `  ${statusCommand(facts)}`,
     "",
-    `Live state as JSON: ${facts.url}/farm/workers, /farm/models, /farm/requests. Ctrl-C ends the farm.`,
+    `Live state as JSON: ${facts.url}/farm/workers, .../models, .../requests`,
+    "Ctrl-C ends the farm.",
     "",
     "",
   ];
@@ -48,7 +50,7 @@ export function welcome(facts: WelcomeFacts): string {
 function origin(facts: WelcomeFacts): string {
   switch (facts.origin) {
     case "demo":
-      return "This is the demo farm: its three workers are SIMULATED, their answers are invented text.";
+      return "This is the demo farm: its three workers are SIMULATED, their answers invented.";
     case "found-engines": {
       const engines = facts.engines.map(({ name, url, models }) => `${name} at ${url} (${count(models, "model")})`);
       return `Engines found on this machine: ${engines.join(", ")}`;

@@ -20,8 +20,14 @@ test("the demo farm is said to be simulated", () => {
 test("the commands name the address, the model and, where one is needed, the key", () => {
   const text = welcome({ ...facts, url: "http://127.0.0.1:9000", keyNeeded: true });
   expect(text).toContain('curl -H "Authorization: Bearer $FARMGATE_KEY" http://127.0.0.1:9000/v1/models');
+  expect(text).toContain("export FARMGATE_KEY=");
   expect(text).toContain('"model":"qwen3-4b"');
   expect(text).toContain("farmgate status --gateway http://127.0.0.1:9000");
+});
+
+test("the text of the demo farm fits a terminal of eighty columns, but for the command with the body", () => {
+  const lines = welcome({ ...facts, origin: "demo", command: "npm run farmgate --" }).split("\n");
+  expect(lines.filter((line) => line.length > 80 && !/^ {2,}/.test(line))).toEqual([]);
 });
 
 test("found engines and programs that are not up are told", () => {
