@@ -1,3 +1,4 @@
+export * from "./allowed-origin.ts";
 export * from "./apis.ts";
 export * from "./clock.ts";
 export * from "./config/load.ts";

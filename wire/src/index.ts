@@ -1,6 +1,7 @@
 export * from "./answer-error.ts";
 export * from "./answer-relay.ts";
 export * from "./answer-tail.ts";
+export * from "./control-app.ts";
 export * from "./exchange.ts";
 export * from "./exchange-failure.ts";
 export * from "./front-server.ts";

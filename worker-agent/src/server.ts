@@ -1,8 +1,9 @@
-import { type Clock, type FarmError, pathOf } from "@farmgate/shared";
+import { type Clock, type FarmError, HEADER, pathOf } from "@farmgate/shared";
 import { FrontServer } from "@farmgate/wire";
 import type { FastifyInstance } from "fastify";
 import { inferenceBody } from "./serve/agent-paths.ts";
-import { buildControl, type ControlContext } from "./serve/control.ts";
+import { requestIdOf } from "./serve/asked.ts";
+import { type ControlContext, createControl } from "./serve/control.ts";
 import { BODY_LIMIT, Inference, type InferenceContext } from "./serve/inference.ts";
 
 /** Above what a gateway lets through, which adds some of its own. */
@@ -10,26 +11,30 @@ const HEADER_BYTES = 48 * 1_024;
 
 /** The agent's listener: inference straight from the server, everything else by fastify, both on one port. */
 export class AgentServer {
-  readonly #app: FastifyInstance;
   readonly #server = new FrontServer({ body: () => BODY_LIMIT, headers: HEADER_BYTES });
+  readonly #context: ControlContext & InferenceContext;
   readonly #inference: Inference;
   readonly #clock: Clock;
+  #app: FastifyInstance | null = null;
 
   constructor(context: ControlContext & InferenceContext) {
+    this.#context = context;
     this.#clock = context.clock;
-    const inference = new Inference(context);
-    this.#inference = inference;
-    this.#app = buildControl(context, (control) =>
-      this.#server.on("request", (request, response) => {
-        if (inferenceBody(pathOf(request.url ?? "")) === null) control(request, response);
-        else void inference.handle(request, response);
-      }),
-    );
+    this.#inference = new Inference(context);
   }
 
   /** Listens; port 0 takes a free one. Rejects with the system's code when the address cannot be had. */
   async listen(at: { host: string; port: number }): Promise<{ url: string; port: number }> {
-    await this.#app.ready();
+    this.#app = await createControl(this.#context, (control) =>
+      this.#server.on("request", (request, response) => {
+        if (inferenceBody(pathOf(request.url ?? "")) !== null) {
+          void this.#inference.handle(request, response);
+          return;
+        }
+        response.setHeader(HEADER.requestId, requestIdOf(request.headers));
+        control(request, response);
+      }),
+    );
     return this.#server.listenOn(at);
   }
 
@@ -42,6 +47,6 @@ export class AgentServer {
   /** Lets callers read what was answered, for `ms` milliseconds at most; then cuts what is left. */
   async close(ms: number): Promise<void> {
     await this.#server.end(ms, this.#clock);
-    await this.#app.close();
+    await this.#app?.close();
   }
 }

@@ -151,6 +151,20 @@ describe("orders", () => {
   });
 });
 
+describe("a page from elsewhere", () => {
+  it("may not order anything, nor may one that says nothing of itself; a page of this machine may", async () => {
+    const rig = await startRig();
+    for (const [origin, status] of [
+      ["https://evil.example", 403],
+      ["null", 403],
+      ["http://localhost:3000", 200],
+    ] as const) {
+      expect((await ask(`${rig.agent.url}/drain`, "POST", { origin })).status).toBe(status);
+    }
+    expect((await ask(`${rig.agent.url}/catalog`, "GET", { origin: "https://evil.example" })).status).toBe(200);
+  });
+});
+
 describe("keys", () => {
   const keys = [
     { name: "gateway", key: "k-gateway", admin: true },

@@ -1,15 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { isLoopback } from "@farmgate/shared";
+import { isAllowedOrigin } from "@farmgate/shared";
 
 const EXPOSED =
   "x-request-id, retry-after, x-should-retry, " +
   "x-farmgate-worker, x-farmgate-model, x-farmgate-warmth, x-farmgate-attempts";
-
-/** Whether a page of this origin may read answers. No `origins`: pages of this machine alone. */
-export function isAllowedOrigin(origin: string, origins: readonly string[]): boolean {
-  if (origins.length > 0) return origins.includes("*") || origins.includes(origin);
-  return URL.canParse(origin) && /^https?:$/.test(new URL(origin).protocol) && isLoopback(new URL(origin).hostname);
-}
 
 const NONE: readonly string[] = [];
 

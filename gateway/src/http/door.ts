@@ -1,18 +1,15 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { apiFamily, FarmError, HEADER, inferenceApi, pathOf } from "@farmgate/shared";
-import { answerError, onCallerLeft } from "@farmgate/wire";
+import { answerError, type HttpHandler, onCallerLeft } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import { Call } from "../proxy/call.ts";
 import { forward } from "../proxy/forward.ts";
 import { corsHeaders, preflightHeaders } from "./cors.ts";
 
-export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
-
 /**
  * What the gateway's server does with a request. Inference goes straight to `forward`; every other path goes to
  * `control`. Each answer, whoever gives it, carries the request's id and the CORS headers once.
  */
-export function createDoor(farm: Farm, control: Handler): Handler {
+export function createDoor(farm: Farm, control: HttpHandler): HttpHandler {
   return (request, response) => {
     const candidate = farm.ids.idFor(request.headers);
     const id = farm.live.has(candidate) ? farm.ids.next() : candidate;

@@ -1,14 +1,13 @@
-import type { IncomingMessage } from "node:http";
-import { apiFamily, type Clock, errorBody, errorHeaders, FarmError, HEADER, pathOf } from "@farmgate/shared";
-import { type Caller, type KeyRing, type Log, refuseNonsense } from "@farmgate/wire";
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyServerFactory } from "fastify";
+import type { Server } from "node:http";
+import { type Clock, FarmError, HEADER, pathOf } from "@farmgate/shared";
+import { type Caller, createControlApp, type HttpHandler, type KeyRing, type Log } from "@farmgate/wire";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Executor } from "../executor.ts";
 import type { Learned } from "../learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
 import { catalogOf, healthOf, type Identity } from "../status.ts";
 import { allowedModel, mayUse } from "./allowed-model.ts";
-import { requestIdOf } from "./asked.ts";
 import type { ModelOrders } from "./model-orders.ts";
 
 export interface ControlContext {
@@ -23,98 +22,67 @@ export interface ControlContext {
   log: Log;
 }
 
-/** The methods of each path that is not inference; a path that ends with a slash stands for all below it. */
-const PATHS: readonly [path: string, methods: string][] = [
-  ["/health", "GET, HEAD"],
-  ["/catalog", "GET, HEAD"],
-  ["/metrics", "GET, HEAD"],
-  ["/v1/models", "GET, HEAD"],
-  ["/v1/models/", "GET, HEAD"],
-  ["/models/", "POST"],
-  ["/drain", "POST"],
-  ["/resume", "POST"],
-];
+const OPEN_PATHS: ReadonlySet<string> = new Set(["/health"]);
 
-/** Everything but inference: what the agent knows, and what an operator may order. */
-export function buildControl(context: ControlContext, serverFactory: FastifyServerFactory): FastifyInstance {
-  const app = fastify({
-    serverFactory,
-    clientErrorHandler: refuseNonsense,
-    logger: false,
-    genReqId: (request: IncomingMessage) => requestIdOf(request.headers),
-    frameworkErrors: (error, request, reply) => {
-      const { status, headers, body } = told(asFarmError(error, context.log), request);
-      void (reply as FastifyReply).code(status).headers(headers).send(body);
-    },
+/** Everything but inference: what the agent knows, and what an operator may order. `serverFor` gets the handler. */
+export function createControl(
+  context: ControlContext,
+  serverFor: (handler: HttpHandler) => Server,
+): Promise<FastifyInstance> {
+  const { keys, log } = context;
+  return createControlApp({ serverFor, keys, log, open: OPEN_PATHS, origins: () => [] }, (app) => {
+    addReading(app, context);
+    addOrders(app, context);
   });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
-  app.setErrorHandler((thrown, request, reply) => {
-    const { status, headers, body } = told(asFarmError(thrown, context.log), request);
-    return reply.code(status).headers(headers).send(body);
-  });
-  app.setNotFoundHandler((request, reply) => {
-    const path = pathOf(request.url);
-    const methods = PATHS.find(([known]) => (known.endsWith("/") ? path.startsWith(known) : path === known))?.[1];
-    if (methods === undefined) throw new FarmError("not_found", `There is nothing at ${path.slice(0, 200)}.`);
-    void reply.header("allow", methods);
-    throw new FarmError("method_not_allowed", `${path} takes ${methods}, not ${request.method}.`);
-  });
-  addReading(app, context);
-  addOrders(app, context);
-  return app;
 }
 
 function addReading(app: FastifyInstance, context: ControlContext): void {
-  const { identity, models, keys, executor, learned, metrics, clock } = context;
+  const { identity, models, executor, learned, metrics, clock } = context;
   const startedAt = clock.now();
   const created = Math.floor(clock.wall() / 1_000);
   const entry = (id: string) => ({ id, object: "model", created, owned_by: "farmgate" });
 
   app.get("/health", () => healthOf(executor.view(), learned, clock.now() - startedAt));
-  app.get("/catalog", (request) => {
-    keys.identify(request.headers);
-    return catalogOf(identity, models.models, executor.view(), learned);
-  });
-  app.get("/metrics", async (request, reply) => {
-    keys.identify(request.headers);
+  app.get("/catalog", () => catalogOf(identity, models.models, executor.view(), learned));
+  app.get("/metrics", async (_request, reply) => {
     return reply.type(metrics.contentType).send(await metrics.text(executor.view()));
   });
-  app.get("/v1/models", (request) => {
-    const caller = keys.identify(request.headers);
+  app.get("/v1/models", ({ caller }) => {
     const open = models.models.filter((model) => mayUse(caller, model));
     return { object: "list", data: open.flatMap((model) => [model.name, ...model.aliases]).map(entry) };
   });
-  app.get("/v1/models/*", (request) => {
-    const caller = keys.identify(request.headers);
-    const spelling = decoded(pathOf(request.raw.url ?? "").slice("/v1/models/".length));
+  app.get("/v1/models/*", ({ caller, url }) => {
+    const spelling = decoded(pathOf(url).slice("/v1/models/".length));
     return entry(allowedModel(spelling, models, caller).name);
   });
 }
 
 function addOrders(app: FastifyInstance, context: ControlContext): void {
-  const { models, keys, executor, orders } = context;
-  app.post("/models/*", async (request, reply) => {
-    const caller = keys.identify(request.headers);
-    const match = /^\/models\/(.+)\/(load|unload)$/.exec(pathOf(request.raw.url ?? ""));
+  const { models, executor, orders } = context;
+  app.post("/models/*", async ({ caller, url }, reply) => {
+    const match = /^\/models\/(.+)\/(load|unload)$/.exec(pathOf(url));
     if (match === null) throw new FarmError("not_found", "There are /models/{id}/load and /models/{id}/unload.");
     const model = allowedModel(decoded(match[1] ?? ""), models, caller);
     if (match[2] === "load") {
-      orders.load(model, request.id);
+      orders.load(model, requestId(reply));
       return reply.code(202).send({ model: model.name, state: stateOf(executor, model) });
     }
     onlyAdmins(caller);
-    await orders.unload(model, request.id);
+    await orders.unload(model, requestId(reply));
     return { model: model.name, state: stateOf(executor, model) };
   });
   for (const order of ["drain", "resume"] as const) {
-    app.post(`/${order}`, (request) => {
-      onlyAdmins(keys.identify(request.headers));
+    app.post(`/${order}`, ({ caller }, reply) => {
+      onlyAdmins(caller);
       executor.tell({ type: order });
-      context.log.info({ request_id: request.id }, order === "drain" ? "draining by order" : "resumed by order");
+      context.log.info({ request_id: requestId(reply) }, order === "drain" ? "draining by order" : "resumed by order");
       return { draining: executor.view().draining };
     });
   }
+}
+
+function requestId(reply: FastifyReply): string {
+  return String(reply.raw.getHeader(HEADER.requestId));
 }
 
 function onlyAdmins(caller: Caller): void {
@@ -132,22 +100,4 @@ function decoded(text: string): string {
   } catch {
     throw new FarmError("invalid_request", "The path is not well encoded.");
   }
-}
-
-function asFarmError(thrown: unknown, log: Log): FarmError {
-  if (thrown instanceof FarmError) return thrown;
-  const { statusCode, message } = thrown as { statusCode?: number; message?: string };
-  if (statusCode === 413) return new FarmError("body_too_large", "The body is too large for this path.");
-  if (statusCode !== undefined && statusCode < 500)
-    return new FarmError("invalid_request", (message ?? "").slice(0, 300));
-  log.error({ err: thrown }, "a request failed by a fault of the agent");
-  return new FarmError("internal", "The agent failed on this request; its log says why.");
-}
-
-function told(error: FarmError, { id, url }: { id: string; url: string }) {
-  return {
-    status: error.status,
-    headers: { ...errorHeaders(error), [HEADER.requestId]: id, "content-type": "application/json" },
-    body: errorBody(apiFamily(pathOf(url)), error, id),
-  };
 }
