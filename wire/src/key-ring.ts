@@ -9,6 +9,18 @@ export interface Caller {
   key: AccessKey | null;
 }
 
+/** Whether the caller may change the program's state and touch others' requests. */
+export function isAdmin(caller: Caller): boolean {
+  return caller.key === null || caller.key.admin;
+}
+
+/** The models that the caller may ask for, as patterns. */
+export function allowedModels(caller: Caller): readonly string[] {
+  return caller.key?.models ?? EVERY_MODEL;
+}
+
+const EVERY_MODEL = ["*"];
+
 const EVERYBODY: Caller = { name: "", key: null };
 
 /** The configured keys, and how many requests each of them has under way. */

@@ -1,5 +1,5 @@
 import { FarmError } from "@farmgate/shared";
-import { allowedModels } from "../auth.ts";
+import { allowedModels } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import { prefixHashes } from "../routing/prefix-hashes.ts";
 import { fallbacksOf, keyAllows, type ResolvedName, resolveName } from "../routing/resolve-name.ts";

@@ -1,7 +1,7 @@
 import { FarmError, MAX_MODEL_NAME } from "@farmgate/shared";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
-import { allowedModels, isAdmin } from "../auth.ts";
+import { allowedModels, isAdmin } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import { explainNow } from "../proxy/dry-run.ts";
 import type { LiveRequest } from "../proxy/live-requests.ts";

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { allowedModels } from "../auth.ts";
+import { allowedModels } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import { findModel, modelList, type ModelListSource } from "./model-list.ts";
 

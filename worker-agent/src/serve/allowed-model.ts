@@ -1,5 +1,5 @@
 import { anyGlobMatches, closeNames, FarmError } from "@farmgate/shared";
-import type { Caller } from "@farmgate/wire";
+import { allowedModels, type Caller } from "@farmgate/wire";
 import type { ModelBook, ServedModel } from "../served-model.ts";
 
 /** The model that a caller means. Throws `model_not_found`, with what it may have meant, or `model_not_allowed`. */
@@ -12,7 +12,7 @@ export function allowedModel(spelling: string, models: ModelBook, caller: Caller
 }
 
 export function mayUse(caller: Caller, model: ServedModel): boolean {
-  return caller.key === null || anyGlobMatches(caller.key.models, model.name);
+  return anyGlobMatches(allowedModels(caller), model.name);
 }
 
 function unknownModel(spelling: string, models: ModelBook): FarmError {

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import { type Clock, FarmError, HEADER, pathOf } from "@farmgate/shared";
-import { type Caller, createControlApp, type HttpHandler, type KeyRing, type Log } from "@farmgate/wire";
+import { type Caller, createControlApp, type HttpHandler, isAdmin, type KeyRing, type Log } from "@farmgate/wire";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Executor } from "../executor.ts";
 import type { Learned } from "../learned.ts";
@@ -86,7 +86,7 @@ function requestId(reply: FastifyReply): string {
 }
 
 function onlyAdmins(caller: Caller): void {
-  if (caller.key === null || caller.key.admin) return;
+  if (isAdmin(caller)) return;
   throw new FarmError("forbidden", `The key "${caller.name}" is no admin key.`);
 }
 
