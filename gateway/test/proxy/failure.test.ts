@@ -1,12 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  afterFailure,
-  type FailedAttempt,
-  failureError,
-  isWorkerFailure,
-  retryReason,
-} from "../../src/proxy/failure.ts";
+import { afterFailure, type FailedAttempt, failureError, retryReason, usesAttempt } from "../../src/proxy/failure.ts";
 
 type Meaning = Extract<FailedAttempt, { by: "answer" }>["meaning"];
 type Connection = Extract<FailedAttempt, { by: "connection" }>;
@@ -47,13 +41,26 @@ describe("after a failed try", () => {
     expect(step([...history], freshTried)).toBe(expected);
   });
 
+  it.each([
+    ["refused", "connect", false],
+    ["unreachable", "connect", false],
+    ["timeout", "connect", true],
+    ["reset", "connect", true],
+    ["protocol", "first_byte", true],
+    ["reset", "first_byte", true],
+    ["timeout", "body", true],
+  ] as const)("a connection that was %s (%s) uses up an attempt: %s", (kind, phase, uses) => {
+    expect(usesAttempt(connection(kind, phase))).toBe(uses);
+    expect(step(Array.from({ length: 20 }, () => connection(kind, phase)))).toBe(uses ? "final" : "next");
+  });
+
   it("answers that are no failures never use up the attempts", () => {
     const soft = fc.constantFrom<Meaning>("unknown_model", "busy", "loading");
     fc.assert(
       fc.property(fc.array(soft, { minLength: 1, maxLength: 50 }), (meanings) => {
         const history = meanings.map((meaning) => answered(meaning));
         expect(step(history)).toBe("next");
-        expect(history.some(isWorkerFailure)).toBe(false);
+        expect(history.some(usesAttempt)).toBe(false);
       }),
     );
   });
@@ -74,6 +81,13 @@ describe("the error that tells a caller", () => {
       504,
       "timeout_connect",
     ],
+    [
+      "a failed load, then a refused connection",
+      [answered("load_failed"), connection("refused", "connect")],
+      503,
+      "load_failed",
+    ],
+    ["refused connections alone", [connection("refused", "connect")], 502, "worker_failed"],
     ["no first byte", [answered("busy"), connection("timeout", "first_byte")], 504, "timeout_first_byte"],
     ["a broken connection", [connection("reset", "first_byte")], 502, "worker_failed"],
   ] as const)("%s", (_what, history, status, code) => {
