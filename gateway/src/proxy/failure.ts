@@ -5,7 +5,14 @@ export type AnswerMeaning = "client_fault" | "unknown_model" | "busy" | "loading
 
 /** One try that brought no byte to the caller. */
 export type FailedAttempt = { worker: string } & (
-  | { by: "answer"; status: number; meaning: Exclude<AnswerMeaning, "client_fault">; retryAfterS: number | null }
+  | {
+      by: "answer";
+      status: number;
+      meaning: Exclude<AnswerMeaning, "client_fault">;
+      retryAfterS: number | null;
+      /** The worker's own words in one short line; empty when it gave none. */
+      reason: string;
+    }
   | {
       by: "connection";
       phase: "connect" | "first_byte" | "body";
@@ -135,7 +142,10 @@ const MEANING_WORDS = {
 };
 
 function describeOne(tried: FailedAttempt): string {
-  if (tried.by === "answer") return `answered ${tried.status} (${MEANING_WORDS[tried.meaning]})`;
+  if (tried.by === "answer") {
+    const told = usesAttempt(tried) && tried.reason !== "";
+    return `answered ${tried.status} (${MEANING_WORDS[tried.meaning]}${told ? `: ${tried.reason}` : ""})`;
+  }
   return `${tried.kind} while ${PHASE_WORDS[tried.phase]} (${tried.message})`.replace("while before", "before");
 }
 
