@@ -56,9 +56,10 @@ export function afterFailure(history: readonly FailedAttempt[], freshTried: bool
 
 /**
  * The error that tells a caller of failed tries, at least one. `listedElsewhere`: a worker that could not be tried
- * (it is away, draining, ...) lists the model.
- * (1) The time for the first byte passed. (2) Every worker says that it has no such model: 404, or 503 when it is
- * listed elsewhere. (3) Any is busy or loading: 503 with the smallest time to wait. (4) Else the last failure that used up an attempt.
+ * (it is away, draining, ...) lists the model for this API.
+ * (1) The time for the first byte passed. (2) Every worker says that it has no such model: 404; or 501 when it has the
+ * model but not what is asked of it; or 503 when it is listed elsewhere. (3) Any is busy or loading: 503 with the
+ * smallest time to wait. (4) Else the last failure that used up an attempt.
  */
 export function failureError(model: string, history: readonly FailedAttempt[], listedElsewhere: boolean): FarmError {
   const last = history.at(-1);
@@ -67,8 +68,11 @@ export function failureError(model: string, history: readonly FailedAttempt[], l
   }
   const told = describe(history);
   if (history.every((tried) => tried.by === "answer" && tried.meaning === "unknown_model")) {
-    return listedElsewhere
-      ? new FarmError("no_worker", `The workers with "${model}" cannot be used now; others: ${told}.`)
+    if (listedElsewhere) {
+      return new FarmError("no_worker", `The workers with "${model}" cannot be used now; others: ${told}.`);
+    }
+    return history.every(isNotOffered)
+      ? new FarmError("not_supported", `No worker offers this with the model "${model}": ${told}.`)
       : new FarmError("model_not_found", `No worker knows the model "${model}": ${told}.`, { param: "model" }); // (2)
   }
   const waiting = history.filter(isBackpressure);
@@ -119,6 +123,10 @@ function isBackpressure(tried: FailedAttempt): tried is Extract<FailedAttempt, {
   return tried.by === "answer" && (tried.meaning === "busy" || tried.meaning === "loading");
 }
 
+function isNotOffered(tried: FailedAttempt): boolean {
+  return tried.by === "answer" && tried.meaning === "unknown_model" && tried.status === 501;
+}
+
 function isFirstByteTimeout(tried: FailedAttempt): boolean {
   return tried.by === "connection" && tried.kind === "timeout" && tried.phase === "first_byte";
 }
@@ -143,8 +151,9 @@ const MEANING_WORDS = {
 
 function describeOne(tried: FailedAttempt): string {
   if (tried.by === "answer") {
+    const words = isNotOffered(tried) ? "does not offer this" : MEANING_WORDS[tried.meaning];
     const told = usesAttempt(tried) && tried.reason !== "";
-    return `answered ${tried.status} (${MEANING_WORDS[tried.meaning]}${told ? `: ${tried.reason}` : ""})`;
+    return `answered ${tried.status} (${words}${told ? `: ${tried.reason}` : ""})`;
   }
   return `${tried.kind} while ${PHASE_WORDS[tried.phase]} (${tried.message})`.replace("while before", "before");
 }

@@ -120,6 +120,29 @@ describe("when no worker answers", () => {
       expect(error.message.split(`${name}: refused while connecting`)).toHaveLength(2);
   });
 
+  it("tells why the model could not be loaded, in the worker's own words", async () => {
+    const reason = "loading m failed: swap.sh exited with 1: CUDA out of memory";
+    const a = await fakeWorker({ m: "cold" }, refuses(503, { error: { message: reason, code: "load_failed" } }));
+    const gateway = await runGateway({ workers: agents({ a }) });
+    const error = await errorOf(await chat(gateway));
+    expect(error).toMatchObject({ status: 503, code: "load_failed" });
+    expect(error.message).toContain(reason);
+  });
+
+  it("tells a load that failed as such before it is known that the worker is an agent", async () => {
+    const failed = { error: { message: "no memory", code: "load_failed" } };
+    const a = await fakeWorker({ m: "cold" }, refuses(503, failed));
+    a.catalogStatus = 500;
+    const gateway = await runGateway({ workers: [{ name: "a", url: a.url }] });
+    expect(await errorOf(await chat(gateway))).toMatchObject({ status: 503, code: "load_failed" });
+  });
+
+  it("is 501 when all say that they do not offer this", async () => {
+    const a = await fakeWorker({ m: "warm" }, refuses(501, { error: { message: "embeddings are switched off" } }));
+    const gateway = await runGateway({ workers: agents({ a }) });
+    expect(await errorOf(await chat(gateway))).toMatchObject({ status: 501, code: "not_supported" });
+  });
+
   it("stops after as many failed workers as retry.attempts says", async () => {
     const workers = await Promise.all(["a", "b", "c"].map(() => fakeWorker({ m: "warm" }, resets)));
     const [a, b, c] = workers as [never, never, never];
