@@ -2,21 +2,21 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { until } from "./support/conditions.ts";
-import { startRig, texts } from "./support/agent-rig.ts";
-
-const aLoaded = { models: [{ name: "a", loaded: true }, "b"] };
+import { startRig } from "./support/agent-rig.ts";
+import { startHeldRig } from "./support/held-rig.ts";
 
 describe("an agent that swaps", () => {
   it("serves six requests for two models in the order 1 3 4 2 5 6, with one swap", async () => {
-    const rig = await startRig({ engine: { ...aLoaded, tokensPerSecond: 50 } });
-    const answers = [rig.chat("a", "1", { body: { max_tokens: 40 } })];
-    await until(() => rig.seen.length === 1);
+    const rig = await startHeldRig();
+    const answers = [rig.chat("a", "1")];
+    await until(() => rig.asked.length === 1);
     for (const [i, model] of ["b", "a", "a", "b", "b"].entries()) {
       answers.push(rig.chat(model, String(i + 2)));
       await rig.queued(i + 1);
     }
+    rig.release();
     for (const answer of answers) expect((await answer).status).toBe(200);
-    expect(texts(rig.seen)).toEqual(["1", "3", "4", "2", "5", "6"]);
+    expect(rig.asked).toEqual(["1", "3", "4", "2", "5", "6"]);
     expect(await rig.calls()).toEqual(["b"]);
     expect(await rig.health()).toMatchObject({ model: "b", swaps: 1, queue_depth: 0, inflight: 0, status: "ok" });
   });
