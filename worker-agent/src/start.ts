@@ -69,6 +69,8 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     await Promise.all([upstreams.destroy(), asker.close()]);
   };
   try {
+    if (await runner.endLeftover())
+      log.warn("an earlier agent was killed in a swap: its script still ran, and was ended");
     const found = await discover(runner, models, options);
     if (found !== null) {
       executor.tell({ type: "found", model: found.name });
