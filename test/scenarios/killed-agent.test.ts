@@ -42,6 +42,6 @@ it("an agent that is killed in a swap leaves a script behind, which the next one
 
   const second = await start();
   expect(() => process.kill(script, 0)).toThrow("ESRCH");
-  await until(() => second.output().includes("its script still ran, and was ended"), "the agent says so");
+  await until(() => second.output().includes("its script, still running, is ended"), "the agent says so");
   expect(await getJson(`${url}/health`)).toMatchObject({ model: null, status: "ok" });
 });
