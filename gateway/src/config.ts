@@ -6,9 +6,11 @@ import {
   listen,
   name,
   nameKey,
+  type ReportProblem,
   secret,
   size,
   wholeNumber,
+  withCrossChecks,
 } from "@farmgate/shared";
 import { z } from "zod";
 
@@ -82,55 +84,56 @@ const shape = z.strictObject({
 type Shape = z.output<typeof shape>;
 
 /** Contract section 2. Durations come out in milliseconds, sizes in bytes. */
-export const gatewayConfigSchema = shape.superRefine((config, context) => {
-  const problem = (path: PropertyKey[], message: string) => context.addIssue({ code: "custom", path, message });
-  checkWorkers(config, problem);
-  checkModels(config.models, problem);
-  checkKeys(config, problem);
-});
+export const gatewayConfigSchema = withCrossChecks(shape, [
+  { reads: ["workers"], check: checkWorkers },
+  { reads: ["models"], check: checkModels },
+  { reads: ["keys", "open", "listen"], check: checkDoor },
+  { reads: ["keys"], check: checkKeys },
+]);
 export type GatewayConfig = z.output<typeof gatewayConfigSchema>;
 
-type ReportProblem = (path: PropertyKey[], message: string) => void;
-
-function checkWorkers({ workers }: Shape, problem: ReportProblem): void {
+function checkWorkers({ workers }: Shape, report: ReportProblem): void {
   const seen = new Set<string>();
   for (const [i, { name }] of workers.entries()) {
-    if (seen.has(name)) problem(["workers", i, "name"], `another worker is already named "${name}"`);
+    if (seen.has(name)) report(["workers", i, "name"], `another worker is already named "${name}"`);
     seen.add(name);
   }
 }
 
-function checkModels({ aliases, fallbacks }: Shape["models"], problem: ReportProblem): void {
+function checkModels({ models: { aliases, fallbacks } }: Shape, report: ReportProblem): void {
   const aliasKeys = new Set<string>();
   for (const alias of Object.keys(aliases)) {
-    if (aliasKeys.has(nameKey(alias))) problem(["models", "aliases", alias], "means the same as another alias");
+    if (aliasKeys.has(nameKey(alias))) report(["models", "aliases", alias], "means the same as another alias");
     aliasKeys.add(nameKey(alias));
   }
   for (const [alias, target] of Object.entries(aliases)) {
-    if (nameKey(alias) === nameKey(target)) problem(["models", "aliases", alias], "names itself");
+    if (nameKey(alias) === nameKey(target)) report(["models", "aliases", alias], "names itself");
     else if (aliasKeys.has(nameKey(target))) {
-      problem(["models", "aliases", alias], `"${target}" is an alias itself: name the model it stands for`);
+      report(["models", "aliases", alias], `"${target}" is an alias itself: name the model it stands for`);
     }
   }
   for (const [model, others] of Object.entries(fallbacks)) {
     for (const [i, other] of others.entries()) {
-      if (nameKey(other) === nameKey(model)) problem(["models", "fallbacks", model, i], "falls back on itself");
+      if (nameKey(other) === nameKey(model)) report(["models", "fallbacks", model, i], "falls back on itself");
     }
   }
 }
 
-function checkKeys({ keys, open, listen }: Shape, problem: ReportProblem): void {
+function checkDoor({ keys, open, listen }: Shape, report: ReportProblem): void {
   if (keys.length === 0 && !open && !isLoopback(listen.host)) {
-    problem(
+    report(
       ["listen", "host"],
       `other machines reach ${listen.host} and no keys are set: add \`keys\`, or set \`open: true\` to serve everyone`,
     );
   }
+}
+
+function checkKeys({ keys }: Shape, report: ReportProblem): void {
   const names = new Set<string>();
   const values = new Set<string>();
   for (const [i, { name, key }] of keys.entries()) {
-    if (names.has(name)) problem(["keys", i, "name"], `another key is already named "${name}"`);
-    if (values.has(key)) problem(["keys", i, "key"], "has the same value as another key");
+    if (names.has(name)) report(["keys", i, "name"], `another key is already named "${name}"`);
+    if (values.has(key)) report(["keys", i, "key"], "has the same value as another key");
     names.add(name);
     values.add(key);
   }

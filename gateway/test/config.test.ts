@@ -87,6 +87,32 @@ describe("a gateway file", () => {
     expect(problems[0]).toMatchObject({ path, message: expect.stringMatching(message) });
   });
 
+  it("with several faults tells them all at once: rules between keys do not wait for the rest to be mended", () => {
+    const found = problemsOf(`
+listen: { host: 0.0.0.0 }
+drain: soon
+nope: 1
+workers: [{ name: a, url: 'http://h', weigth: 2 }, { name: a, url: 'http://i' }]
+models: { aliases: { a: A } }
+`);
+    expect(found.map(({ path }) => path)).toEqual([
+      "listen.host",
+      "drain",
+      "nope",
+      "workers[0].weigth",
+      "workers[1].name",
+      "models.aliases.a",
+    ]);
+  });
+
+  it("is not judged by a rule whose own keys are malformed", () => {
+    expect(problemsOf("workers: 7\nlisten: {host: 0.0.0.0}\nkeys: [{name: a, key: ''}]").map((p) => p.path)).toEqual([
+      "workers",
+      "keys[0].key",
+    ]);
+    expect(problemsOf("7")).toHaveLength(1);
+  });
+
   it("may serve everyone when it says so", () => {
     expect(problemsOf("workers: []\nlisten: {host: 0.0.0.0}\nopen: true")).toEqual([]);
     expect(problemsOf("workers: []\nlisten: {host: 0.0.0.0}\nkeys: [{name: a, key: k}]")).toEqual([]);

@@ -1,6 +1,7 @@
 export * from "./allowed-origin.ts";
 export * from "./apis.ts";
 export * from "./clock.ts";
+export * from "./config/cross-check.ts";
 export * from "./config/load.ts";
 export * from "./config/parse.ts";
 export * from "./config/pieces.ts";

@@ -2,11 +2,17 @@ import { FarmError } from "./errors.ts";
 import { JsonReader, JsonSyntaxError, type Span } from "./json-reader.ts";
 import { MAX_MODEL_NAME } from "./model-name.ts";
 
-/** One element of the body's `messages`. */
-export interface MessageSpan extends Span {
-  /** Its `role` is `assistant`: an earlier answer that the caller sends back. */
-  assistant: boolean;
+/** Where a body's `messages` stand: from the start of the first element to the end of the last. */
+export interface MessagesSpan extends Span {
+  /**
+   * Of the last `ANSWERS_KEPT` elements whose `role` is `assistant` (earlier answers that the caller sends back), in
+   * order: the end of the element before it. One that comes first has none.
+   */
+  beforeAnswers: readonly number[];
 }
+
+/** A body may hold millions of elements; what is kept of them is bounded. */
+export const ANSWERS_KEPT = 64;
 
 /** What routing reads of a request body. Byte ranges are `[start, end)` in that very body. */
 export interface ScannedBody {
@@ -17,8 +23,8 @@ export interface ScannedBody {
   modelEnd: number;
   /** null: absent, or no boolean (APIs differ in what that means). */
   stream: boolean | null;
-  /** The elements of `messages`; empty when there is no such array. */
-  messages: readonly MessageSpan[];
+  /** null: no such array, or an empty one. */
+  messages: MessagesSpan | null;
 }
 
 /** Why a body cannot be routed: for a 400 `invalid_request`. */
@@ -42,7 +48,7 @@ export function scanBody(body: Buffer): BodyScan {
   if (reader.peek() === -1) return refused("the body is empty: expected a JSON object", null);
   const models: Span[] = [];
   let stream: boolean | null = null;
-  let messages: readonly MessageSpan[] = [];
+  let messages: MessagesSpan | null = null;
   try {
     reader.object((key) => {
       if (reader.is(key, "model")) models.push(reader.value());
@@ -96,28 +102,34 @@ export function replaceModel(body: Buffer, scan: ScannedBody, model: string): Bu
   ]);
 }
 
-function readMessages(reader: JsonReader): readonly MessageSpan[] {
+function readMessages(reader: JsonReader): MessagesSpan | null {
   if (reader.peek() !== 0x5b) {
     reader.value();
-    return [];
+    return null;
   }
-  const messages: MessageSpan[] = [];
+  let start = -1;
+  let end = -1;
+  let beforeAnswers: number[] = [];
   reader.array(() => {
     const isObject = reader.peek() === 0x7b;
-    const start = reader.at;
-    let assistant = false;
-    if (isObject) {
-      reader.object((key) => {
-        const isRole = reader.is(key, "role");
-        const value = reader.value();
-        if (isRole) assistant = reader.bytes[value.start] === 0x22 && reader.is(value, "assistant");
-      });
-    } else {
-      reader.value();
-    }
-    messages.push({ start, end: reader.at, assistant });
+    if (start < 0) start = reader.at;
+    if (isObject && readMessage(reader) && end >= 0) beforeAnswers.push(end);
+    else if (!isObject) reader.value();
+    end = reader.at;
+    if (beforeAnswers.length === 2 * ANSWERS_KEPT) beforeAnswers = beforeAnswers.slice(ANSWERS_KEPT);
   });
-  return messages;
+  return start < 0 ? null : { start, end, beforeAnswers: beforeAnswers.slice(-ANSWERS_KEPT) };
+}
+
+/** Whether the object's own `role` is `assistant`. */
+function readMessage(reader: JsonReader): boolean {
+  let assistant = false;
+  reader.object((key) => {
+    const isRole = reader.is(key, "role");
+    const value = reader.value();
+    if (isRole) assistant = reader.bytes[value.start] === 0x22 && reader.is(value, "assistant");
+  });
+  return assistant;
 }
 
 function asBoolean(body: Buffer, span: Span): boolean | null {

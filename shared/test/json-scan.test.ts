@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { replaceModel, type ScannedBody, scanBody } from "../src/json-scan.ts";
+import { ANSWERS_KEPT, replaceModel, type ScannedBody, scanBody } from "../src/json-scan.ts";
 
 function scan(text: string): ScannedBody {
   const result = scanBody(Buffer.from(text));
@@ -55,21 +55,32 @@ describe("what a scan finds", () => {
     ];
     const text = JSON.stringify({ messages, model: "m" });
     const found = scan(text);
-    expect(found.messages.map((message) => message.assistant)).toEqual([false, false, true, false, true, false]);
-    const bytes = Buffer.from(text);
-    const parsed = found.messages.map((message) => JSON.parse(bytes.subarray(message.start, message.end).toString()));
-    expect(parsed).toEqual(messages);
+    const { start, end, beforeAnswers } = found.messages ?? { start: 0, end: 0, beforeAnswers: [] };
+    const upTo = (place: number) => JSON.parse(`[${Buffer.from(text).subarray(start, place).toString()}]`) as unknown[];
+    expect(upTo(end)).toEqual(messages);
+    expect(beforeAnswers.map(upTo)).toEqual([messages.slice(0, 2), messages.slice(0, 4)]);
   });
 
   it("takes no messages from something that is no array", () => {
-    expect(scan('{"model":"m","messages":{"role":"assistant"}}').messages).toEqual([]);
-    expect(scan('{"model":"m"}').messages).toEqual([]);
+    expect(scan('{"model":"m","messages":{"role":"assistant"}}').messages).toBeNull();
+    expect(scan('{"model":"m"}').messages).toBeNull();
   });
 
   it("lets the last of a repeated key count, as JSON.parse does", () => {
     const found = scan('{"stream":true,"messages":[1],"model":"m","messages":[],"stream":false}');
     expect(found.stream).toBe(false);
-    expect(found.messages).toEqual([]);
+    expect(found.messages).toBeNull();
+  });
+
+  it("keeps the last places alone where there are millions of answers", () => {
+    const count = 2_000_000;
+    const bytes = Buffer.from(`{"model":"m","messages":[1${',{"role":"assistant"}'.repeat(count)}]}`);
+    const startedAt = performance.now();
+    const found = scanBody(bytes);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    const places = found.ok ? (found.messages?.beforeAnswers ?? []) : [];
+    expect(places).toHaveLength(ANSWERS_KEPT);
+    expect(places.at(-1)).toBe(bytes.length - ',{"role":"assistant"}]}'.length);
   });
 });
 
@@ -244,12 +255,13 @@ describe("beside JSON.parse", () => {
         expect(result.model).toBe(model);
         expect(result.stream).toBe(typeof rest["stream"] === "boolean" ? rest["stream"] : null);
         const messages: unknown[] = Array.isArray(rest["messages"]) ? rest["messages"] : [];
-        expect(result.messages.map((span) => JSON.parse(bytes.toString("utf8", span.start, span.end)))).toEqual(
-          JSON.parse(JSON.stringify(messages)),
+        const upTo = (end: number): unknown =>
+          JSON.parse(`[${bytes.toString("utf8", result.messages?.start ?? end, end)}]`);
+        expect(upTo(result.messages?.end ?? 0)).toEqual(JSON.parse(JSON.stringify(messages)));
+        const answers = messages.flatMap((message, i) =>
+          i > 0 && (message as { role?: unknown } | null)?.role === "assistant" ? [messages.slice(0, i)] : [],
         );
-        expect(result.messages.map((span) => span.assistant)).toEqual(
-          messages.map((message) => (message as { role?: unknown } | null)?.role === "assistant"),
-        );
+        expect((result.messages?.beforeAnswers ?? []).map(upTo)).toEqual(JSON.parse(JSON.stringify(answers)));
         expect(JSON.parse(replaceModel(bytes, result, other).toString())).toEqual(
           JSON.parse(JSON.stringify({ ...value, model: other })),
         );

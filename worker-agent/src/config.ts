@@ -1,6 +1,6 @@
-import { accessKey, duration, httpUrl, listen, name, size, wholeNumber } from "@farmgate/shared";
+import { accessKey, duration, httpUrl, listen, name, size, wholeNumber, withCrossChecks } from "@farmgate/shared";
 import { z } from "zod";
-import { crossCheck } from "./config-checks.ts";
+import { CROSS_CHECKS } from "./config-checks.ts";
 
 const NOT_YET = "is not offered by this version yet";
 
@@ -56,32 +56,31 @@ const modelSchema = z.strictObject({
     .refine((value) => !value, NOT_YET),
 });
 
+const shape = z.strictObject({
+  name: name.default("agent"),
+  listen: listen(8401),
+  swap: swapSchema,
+  queue: queueSchema,
+  models: z.array(modelSchema).default([]),
+  engines: z
+    .array(z.unknown())
+    .default([])
+    .refine((value) => value.length === 0, NOT_YET),
+  memory: z.strictObject({ budget: size.default(0).refine((value) => value === 0, NOT_YET) }).prefault({}),
+  keys: z.array(accessKey).default([]),
+  open: z.boolean().default(false),
+  gateway: z
+    .unknown()
+    .optional()
+    .refine((value) => value === undefined, NOT_YET),
+  tls: z
+    .unknown()
+    .optional()
+    .refine((value) => value === undefined, NOT_YET),
+  drain: duration.default(300_000),
+});
+export type AgentShape = z.output<typeof shape>;
+
 /** Contract section 3. In the output durations are milliseconds and sizes bytes. */
-export const agentConfigSchema = z
-  .strictObject({
-    name: name.default("agent"),
-    listen: listen(8401),
-    swap: swapSchema,
-    queue: queueSchema,
-    models: z.array(modelSchema).default([]),
-    engines: z
-      .array(z.unknown())
-      .default([])
-      .refine((value) => value.length === 0, NOT_YET),
-    memory: z.strictObject({ budget: size.default(0).refine((value) => value === 0, NOT_YET) }).prefault({}),
-    keys: z.array(accessKey).default([]),
-    open: z.boolean().default(false),
-    gateway: z
-      .unknown()
-      .optional()
-      .refine((value) => value === undefined, NOT_YET),
-    tls: z
-      .unknown()
-      .optional()
-      .refine((value) => value === undefined, NOT_YET),
-    drain: duration.default(300_000),
-  })
-  .superRefine((config, context) => {
-    crossCheck(config, (path, message) => context.addIssue({ code: "custom", path: [...path], message }));
-  });
+export const agentConfigSchema = withCrossChecks(shape, CROSS_CHECKS);
 export type AgentConfig = z.output<typeof agentConfigSchema>;

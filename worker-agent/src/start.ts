@@ -127,6 +127,7 @@ function swapper(runner: SwapRunner, { models, learned, metrics, clock, log }: S
     const model = models.find(name);
     if (model === undefined) return { ok: false, reason: `${name} is not configured` };
     const startedAt = clock.now();
+    log.info({ model: name, previous, why }, `loading ${name}`);
     const result = await runner.swap(model, previous, signal);
     const ms = clock.now() - startedAt;
     const line = { model: name, previous, why, ms: Math.round(ms) };

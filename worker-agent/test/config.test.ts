@@ -101,11 +101,27 @@ models: [{ name: Status, url: "http://h:1" }, { name: unload, url: "http://h:2" 
     expect(problems("listen: { host: '::1' }")).toEqual([]);
   });
 
-  it("wants `swap.unload` for a ttl and a memory budget of script models", () => {
+  it("says once that it does not offer a ttl or a memory budget, whatever else they would need", () => {
     const text = `${SMALLEST.replace("9001", '9001", ttl: 5m, memory: "1gb')}memory: { budget: 4gb }`;
-    const found = problems(text).join("\n");
-    expect(found).toContain("models[0].ttl: needs `swap.unload: true`");
-    expect(found).toContain("memory.budget: needs `swap.unload: true`");
+    expect(problems(text)).toEqual([
+      "4 models[0].ttl: is not offered by this version yet",
+      "5 memory.budget: is not offered by this version yet",
+    ]);
+  });
+
+  it("tells every fault at once: rules between keys do not wait for the rest to be mended", () => {
+    const text = `
+listen: { host: 0.0.0.0 }
+drain: soon
+models: [{ name: a, url: "http://h:1", slot: 1 }, { name: a, url: "http://h:2" }]
+`;
+    expect(problems(text).map((line) => line.split(": ")[0])).toEqual([
+      "2 swap.command",
+      "2 keys",
+      "3 drain",
+      "4 models[0].slot",
+      "4 models[1].name",
+    ]);
   });
 
   it.each([

@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { createLog } from "@farmgate/wire";
+import { describe, expect, it, vi } from "vitest";
 import { until } from "./support/conditions.ts";
-import { startRig } from "./support/agent-rig.ts";
+import { HELD_SCRIPT, startRig } from "./support/agent-rig.ts";
 import { startHeldRig } from "./support/held-rig.ts";
 
 describe("an agent that swaps", () => {
@@ -34,6 +35,17 @@ describe("an agent that swaps", () => {
     for (const model of ["b", "a"]) expect((await rig.chat(model)).status).toBe(200);
     const log = await readFile(join(rig.directory, "calls.log"), "utf8");
     expect(log).toBe("b previous=\nend\na previous=b\nend\n");
+  });
+
+  it("logs a swap when it starts: what is loaded in place of what, and why", async () => {
+    const log = createLog("agent", "silent");
+    const info = vi.spyOn(log, "info");
+    const rig = await startRig({ engine: { models: [{ name: "a", loaded: true }, "b"] }, script: HELD_SCRIPT, log });
+    const answer = rig.chat("b");
+    await until(async () => (await rig.calls()).length === 1);
+    expect(info).toHaveBeenLastCalledWith({ model: "b", previous: "a", why: expect.stringMatching(/./) }, "loading b");
+    await rig.agent.close();
+    expect((await answer).status).toBe(503);
   });
 
   it("never has two models loaded, and answers every request by its own model", async () => {

@@ -10,6 +10,10 @@ export interface ErrorText {
 }
 
 const MAX_MESSAGE = 2_000;
+/** Of a longer reason its start and its end are kept: the start names what failed, a script's last lines say why. */
+const REASON_START = 180;
+const REASON_END = 315;
+const CUT = " ... ";
 
 const text = z.string().nullish().catch(null);
 const label = z.union([z.string(), z.number()]).nullish().catch(null);
@@ -21,6 +25,27 @@ const envelope = flat.extend({ error: z.unknown().optional(), detail: z.unknown(
  * `{message,type,code}`, `{detail:{msg,type}}` or `{detail:"text"}`, and text that is no JSON.
  */
 export function readErrorText(body: string): ErrorText {
+  const error = findError(body);
+  return { ...error, message: error.message.slice(0, MAX_MESSAGE).trim() };
+}
+
+/**
+ * What an error answer gives as its reason, for people: one line of at most 500 characters, in which control
+ * characters and all that would change how a terminal shows it are spaces. Empty when it gives none; a page of HTML
+ * is none.
+ */
+export function readErrorReason(body: string): string {
+  const line = oneLine(findError(body).message);
+  if (line.startsWith("<")) return "";
+  if (line.length <= REASON_START + CUT.length + REASON_END) return line;
+  return oneLine(line.slice(0, REASON_START)) + CUT + oneLine(line.slice(-REASON_END));
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}\p{Cf}\p{Cs}]+/gu, " ").trim();
+}
+
+function findError(body: string): ErrorText {
   const parsed = envelope.safeParse(parseJson(body));
   if (!parsed.success) return errorText(body, null, null);
   const outer = parsed.data;
@@ -46,7 +71,7 @@ function errorText(
   code: string | number | null | undefined,
 ) {
   return {
-    message: message.slice(0, MAX_MESSAGE).trim(),
+    message,
     type: type === null || type === undefined ? null : String(type),
     code: code === null || code === undefined ? null : String(code),
   };

@@ -8,6 +8,7 @@ import {
   type ExchangeTimeouts,
 } from "@farmgate/wire";
 import type { Dispatcher } from "undici";
+import { readErrorReason } from "../adapters/error-text.ts";
 import type { AnswerMeaning, FailedAttempt } from "./failure.ts";
 import { retryAfterSeconds } from "./headers.ts";
 
@@ -128,7 +129,8 @@ export class Attempt implements ExchangeSink {
     const meaning = this.#target.meaning({ status: this.#status, body });
     if (meaning === "client_fault") return this.#passErrorOn(pieces);
     const retryAfterS = retryAfterSeconds(this.#rawHeaders);
-    this.#failed = { worker: this.#target.worker, by: "answer", status: this.#status, meaning, retryAfterS };
+    const reason = readErrorReason(body);
+    this.#failed = { worker: this.#target.worker, by: "answer", status: this.#status, meaning, retryAfterS, reason };
     this.#exchange.cancel();
     return true;
   }

@@ -5,7 +5,14 @@ export type AnswerMeaning = "client_fault" | "unknown_model" | "busy" | "loading
 
 /** One try that brought no byte to the caller. */
 export type FailedAttempt = { worker: string } & (
-  | { by: "answer"; status: number; meaning: Exclude<AnswerMeaning, "client_fault">; retryAfterS: number | null }
+  | {
+      by: "answer";
+      status: number;
+      meaning: Exclude<AnswerMeaning, "client_fault">;
+      retryAfterS: number | null;
+      /** The worker's own words in one short line; empty when it gave none. */
+      reason: string;
+    }
   | {
       by: "connection";
       phase: "connect" | "first_byte" | "body";
@@ -33,7 +40,8 @@ export interface FailureRules {
  * What follows a failed try. `history` holds every failed try of the request, the last one included.
  * (1) A reused connection that broke before any byte: the same worker once more; its idle end raced the request.
  * (2) No first byte in time: final, since the worker may have computed all that time.
- * (3) Enough workers failed: final. Answers "unknown model", "busy" and "loading" are no failures.
+ * (3) Enough workers failed: final. Answers "unknown model", "busy" and "loading" are no failures, nor is a
+ * connection that never came about (see `usesAttempt`).
  * (4) Else the next worker.
  */
 export function afterFailure(history: readonly FailedAttempt[], freshTried: boolean, rules: FailureRules): NextStep {
@@ -42,25 +50,40 @@ export function afterFailure(history: readonly FailedAttempt[], freshTried: bool
     if (last.kind === "reset" && last.reused && !freshTried) return { step: "fresh" }; // (1)
     if (isFirstByteTimeout(last)) return { step: "final" }; // (2)
   }
-  if (history.filter(isWorkerFailure).length >= rules.attempts) return { step: "final" }; // (3)
+  if (history.filter(usesAttempt).length >= rules.attempts) return { step: "final" }; // (3)
   return { step: "next" }; // (4)
 }
 
 /**
  * The error that tells a caller of failed tries, at least one. `listedElsewhere`: a worker that could not be tried
- * (it is away, draining, ...) lists the model.
- * (1) The time for the first byte passed. (2) Every worker says that it has no such model: 404, or 503 when it is
- * listed elsewhere. (3) Any is busy or loading: 503 with the smallest time to wait. (4) Else the last failure.
+ * (it is away, draining, ...) lists the model for this API.
+ * (1) The time for the first byte passed. (2) Every worker says that it has no such model: 404; or 501 when it has the
+ * model but not what is asked of it; or 503 when it is listed elsewhere. (3) Any is busy or loading: 503 with the
+ * smallest time to wait. (4) Else the last failure that used up an attempt.
  */
 export function failureError(model: string, history: readonly FailedAttempt[], listedElsewhere: boolean): FarmError {
+  const error = errorOf(model, history, listedElsewhere);
+  error.logged = errorOf(model, history.map(withoutQuotes), listedElsewhere).message;
+  return error;
+}
+
+/** An engine's words on its own failure may quote what it was asked; a script's on a load do not. */
+function withoutQuotes(tried: FailedAttempt): FailedAttempt {
+  return tried.by === "answer" && tried.meaning !== "load_failed" ? { ...tried, reason: "" } : tried;
+}
+
+function errorOf(model: string, history: readonly FailedAttempt[], listedElsewhere: boolean): FarmError {
   const last = history.at(-1);
   if (last !== undefined && isFirstByteTimeout(last)) {
     return new FarmError("timeout_first_byte", `Worker "${last.worker}" sent no first byte in time.`); // (1)
   }
   const told = describe(history);
   if (history.every((tried) => tried.by === "answer" && tried.meaning === "unknown_model")) {
-    return listedElsewhere
-      ? new FarmError("no_worker", `The workers with "${model}" cannot be used now; others: ${told}.`)
+    if (listedElsewhere) {
+      return new FarmError("no_worker", `The workers with "${model}" cannot be used now; others: ${told}.`);
+    }
+    return history.every(isNotOffered)
+      ? new FarmError("not_supported", `No worker offers this with the model "${model}": ${told}.`)
       : new FarmError("model_not_found", `No worker knows the model "${model}": ${told}.`, { param: "model" }); // (2)
   }
   const waiting = history.filter(isBackpressure);
@@ -72,7 +95,7 @@ export function failureError(model: string, history: readonly FailedAttempt[], l
       ? new FarmError("queue_full", `Every worker for "${model}" is busy: ${told}.`, details)
       : new FarmError("no_worker", `"${model}" is still being loaded: ${told}.`, details); // (3)
   }
-  return lastFailure(model, history.filter(isWorkerFailure).at(-1), told); // (4)
+  return lastFailure(model, history.filter(usesAttempt).at(-1), told); // (4)
 }
 
 const DEFAULT_RETRY_AFTER_S = 5;
@@ -94,13 +117,25 @@ function lastFailure(model: string, last: FailedAttempt | undefined, told: strin
   return new FarmError("worker_failed", `No worker could answer for "${model}": ${told}.`);
 }
 
-/** Whether the try counts against `retry.attempts`. */
-export function isWorkerFailure(tried: FailedAttempt): boolean {
-  return tried.by === "connection" || tried.meaning === "worker_fault" || tried.meaning === "load_failed";
+/**
+ * Whether the try counts against `retry.attempts`, which keeps a request that breaks workers from breaking them all,
+ * and a caller from waiting on many that fail.
+ * A refused or unreachable connection does neither: nothing was sent, and it was known at once. Were it counted, a few
+ * machines that are switched off, of which nobody knows yet what they hold, would keep a request from the one that
+ * can serve it. The walk still ends, since a worker is tried once. A connection that timed out cost its caller that
+ * time, so it counts.
+ */
+export function usesAttempt(tried: FailedAttempt): boolean {
+  if (tried.by === "answer") return tried.meaning === "worker_fault" || tried.meaning === "load_failed";
+  return tried.kind !== "refused" && tried.kind !== "unreachable";
 }
 
 function isBackpressure(tried: FailedAttempt): tried is Extract<FailedAttempt, { by: "answer" }> {
   return tried.by === "answer" && (tried.meaning === "busy" || tried.meaning === "loading");
+}
+
+function isNotOffered(tried: FailedAttempt): boolean {
+  return tried.by === "answer" && tried.meaning === "unknown_model" && tried.status === 501;
 }
 
 function isFirstByteTimeout(tried: FailedAttempt): boolean {
@@ -126,7 +161,11 @@ const MEANING_WORDS = {
 };
 
 function describeOne(tried: FailedAttempt): string {
-  if (tried.by === "answer") return `answered ${tried.status} (${MEANING_WORDS[tried.meaning]})`;
+  if (tried.by === "answer") {
+    const words = isNotOffered(tried) ? "does not offer this" : MEANING_WORDS[tried.meaning];
+    const told = usesAttempt(tried) && tried.reason !== "";
+    return `answered ${tried.status} (${words}${told ? `: ${tried.reason}` : ""})`;
+  }
   return `${tried.kind} while ${PHASE_WORDS[tried.phase]} (${tried.message})`.replace("while before", "before");
 }
 

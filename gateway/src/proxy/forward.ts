@@ -136,8 +136,9 @@ function walkError(
   tried: ReadonlySet<string>,
   history: FailedAttempt[],
 ): FarmError {
-  const elsewhere = farm.catalog.current.workers.some(
-    ({ config, byKey }) => !tried.has(config.name) && byKey.has(request.key),
-  );
+  const elsewhere = farm.catalog.current.workers.some(({ config, byKey }) => {
+    const model = tried.has(config.name) ? undefined : byKey.get(request.key);
+    return model !== undefined && (model.apis === null || model.apis.includes(request.api));
+  });
   return failureError(request.name, history, elsewhere);
 }

@@ -1,6 +1,6 @@
 import { FarmError, isEventStream, replaceModel } from "@farmgate/shared";
 import { AnswerRelay, type ExchangeFailure, type ExchangeRequest, type Upstream } from "@farmgate/wire";
-import { adapterFor } from "../adapters/adapter-for.ts";
+import { meaningFrom } from "../adapters/adapter-for.ts";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
 import { Attempt, type AttemptEnd, type AttemptTarget } from "./attempt.ts";
@@ -70,7 +70,7 @@ function callerSide(farm: Farm, call: Call, received: Received, choice: Choice, 
   const worker = choice.worker.config.name;
   return {
     worker,
-    meaning: (answer) => adapterFor(choice.worker.engine ?? "openai").meaning(answer),
+    meaning: (answer) => meaningFrom(choice.worker.engine, answer),
     accept(status, rawHeaders) {
       received.body = EMPTY;
       call.phase = "answering";

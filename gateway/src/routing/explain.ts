@@ -36,7 +36,9 @@ export function explain(request: RoutingRequest, context: RoutingContext): Expla
   const first = choose(request, context, tried);
   for (let decision = first; decision.kind !== "none"; decision = choose(request, context, tried)) {
     const next =
-      decision.kind === "send" ? [chosen(decision, context)] : atTheirCap(decision.set, request, context, tried);
+      decision.kind === "send"
+        ? [chosen(decision, ranked.at(-1), request, context)]
+        : atTheirCap(decision.set, request, context, tried);
     for (const worker of next) {
       ranked.push(worker);
       tried.add(worker.worker);
@@ -51,9 +53,18 @@ export function explain(request: RoutingRequest, context: RoutingContext): Expla
   return { model: request.name, key: request.key, decision: toExplained(first), ranked, out };
 }
 
-function chosen({ choice }: Extract<Decision, { kind: "send" }>, context: RoutingContext): RankedWorker {
-  const { name } = choice.worker.config;
-  const { set, warmth, reason, upstreamModel } = choice;
+/** `choose` compares it with what is left; beside the worker `before` it in its set, it is the next one. */
+function chosen(
+  { choice }: Extract<Decision, { kind: "send" }>,
+  before: RankedWorker | undefined,
+  request: RoutingRequest,
+  context: RoutingContext,
+): RankedWorker {
+  const { worker: entry, set, warmth, upstreamModel } = choice;
+  const { name } = entry.config;
+  const standing = describeStanding(standingOf(entry, request, context), entry, request.key);
+  const late = entry.refused ? ", as it refused the last connection" : "";
+  const reason = before?.set === set ? `${standing}; next after ${before.worker}${late}` : choice.reason;
   return { worker: name, set, warmth, reason, inflight: context.inflight.worker(name), upstreamModel };
 }
 

@@ -12,31 +12,22 @@ export interface PrefixHashes {
 const NONE: PrefixHashes = { whole: null, earlier: [] };
 
 /**
- * Hashes a conversation at the places where an answer followed. Only raw bytes are hashed, as a client repeats them,
- * in one pass: each stretch between two answers is hashed together with the hash of all before it. SHA-256 since the
- * processor does it (220 KB with 50 answers: 0.2 ms) and nobody can then aim at another caller's conversation.
- * Key and caller are part of it: another model or caller is another conversation.
+ * Hashes a conversation at the places where an answer followed, the last ones only: its next turn needs no others.
+ * Only raw bytes are hashed, as a client repeats them, once and in one pass. SHA-256 since the processor does it and
+ * nobody can then aim at another caller's conversation. Key and caller are part of it: another model or caller is
+ * another conversation.
  */
 export function prefixHashes(body: Buffer, scan: ScannedBody, key: string, caller: string): PrefixHashes {
-  const first = scan.messages[0];
-  if (first === undefined) return NONE;
-  let hash = createHash("sha256")
-    .update(JSON.stringify([key, caller]))
-    .digest();
-  let hashedTo = first.start;
+  const { messages } = scan;
+  if (messages === null) return NONE;
+  const hash = createHash("sha256").update(JSON.stringify([key, caller]));
+  let hashedTo = messages.start;
   const earlier: string[] = [];
-  const hashTo = (end: number) => {
-    hash = createHash("sha256").update(hash).update(body.subarray(hashedTo, end)).digest();
+  for (const end of messages.beforeAnswers) {
+    hash.update(body.subarray(hashedTo, end));
     hashedTo = end;
-  };
-  let previousEnd = first.start;
-  for (const message of scan.messages) {
-    if (message.assistant && previousEnd > first.start) {
-      hashTo(previousEnd);
-      earlier.unshift(hash.toString("base64"));
-    }
-    previousEnd = message.end;
+    earlier.push(hash.copy().digest("base64"));
   }
-  hashTo(previousEnd);
-  return { whole: hash.toString("base64"), earlier };
+  hash.update(body.subarray(hashedTo, messages.end));
+  return { whole: hash.digest("base64"), earlier: earlier.toReversed() };
 }

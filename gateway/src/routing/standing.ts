@@ -22,7 +22,12 @@ const UNREACHABLE = inSet("leading", "possibly-warm", "its catalogue cannot be f
 const LOADING = inSet("loading", "loading", "is loading it");
 const WAKING = inSet("loading", "loading", "was just sent a request that makes it load it");
 const COLD = inSet("cold", "cold", "has it, not loaded");
-const FAILED = inSet("failed", "cold", "failed to load it last time and may try again");
+const FAILED = inSet("failed", "cold", "failed to load it last time, and is due for another try");
+const AGENT_FAILED = inSet(
+  "failed",
+  "cold",
+  "failed to load it last time, and may refuse it until its next try is due",
+);
 const UNLISTED = inSet("unlisted", "unlisted", "does not list it: a last resort");
 
 const UNHEALTHY = out("is unhealthy");
@@ -126,7 +131,8 @@ function listedStanding(
     case "cold":
       return context.inflight.pair(entry.config.name, request.key) > 0 ? WAKING : COLD;
     case "failed":
-      return context.inflight.pair(entry.config.name, request.key) > 0 ? WAKING : FAILED;
+      if (context.inflight.pair(entry.config.name, request.key) > 0) return WAKING;
+      return entry.engine === "agent" ? AGENT_FAILED : FAILED;
   }
 }
 

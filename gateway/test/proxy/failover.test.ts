@@ -14,6 +14,13 @@ async function pair(first: Answer, more: Record<string, unknown> = {}) {
   return { bad, good, gateway };
 }
 
+/** Addresses where nothing listens any more. */
+async function machinesOff(count: number): Promise<Record<string, { url: string }>> {
+  const workers = await Promise.all(Array.from({ length: count }, () => fakeWorker({ m: "warm" })));
+  for (const worker of workers) worker.close();
+  return Object.fromEntries(workers.map(({ url }, i) => [`off-${i}`, { url }]));
+}
+
 describe("before the first byte the next worker is asked", () => {
   const cases: [string, Answer][] = [
     ["resets the connection", resets],
@@ -38,6 +45,16 @@ describe("before the first byte the next worker is asked", () => {
     expect((await chat(gateway)).headers.get("x-farmgate-worker")).toBe("bad");
     bad.close();
     expect((await chat(gateway)).headers.get("x-farmgate-worker")).toBe("good");
+  });
+
+  it("when more than retry.attempts refuse the connection, the machine that can load the model is still asked", async () => {
+    const good = await fakeWorker({ m: "cold" }, completes("from good"));
+    const off = await machinesOff(5);
+    const gateway = await runGateway({ workers: agents({ ...off, good }), health: { interval: "60s", timeout: "1s" } });
+    const response = await chat(gateway);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-farmgate-worker")).toBe("good");
+    expect(response.headers.get("x-farmgate-attempts")).toBe("6");
   });
 
   it("when an answer of JSON breaks before its first bytes", async () => {
@@ -92,6 +109,38 @@ describe("when no worker answers", () => {
     expect(error).toMatchObject({ status: 502, code: "worker_failed" });
     expect(error.message).toMatch(/a: answered 500/);
     expect(error.message).toMatch(/b: reset before the first byte/);
+  });
+
+  it("asks each of many machines that are switched off once, and then says so", async () => {
+    const off = await machinesOff(8);
+    const gateway = await runGateway({ workers: agents(off), health: { interval: "60s", timeout: "1s" } });
+    const error = await errorOf(await chat(gateway));
+    expect(error).toMatchObject({ status: 502, code: "worker_failed" });
+    for (const name of Object.keys(off))
+      expect(error.message.split(`${name}: refused while connecting`)).toHaveLength(2);
+  });
+
+  it("tells why the model could not be loaded, in the worker's own words", async () => {
+    const reason = "loading m failed: swap.sh exited with 1: CUDA out of memory";
+    const a = await fakeWorker({ m: "cold" }, refuses(503, { error: { message: reason, code: "load_failed" } }));
+    const gateway = await runGateway({ workers: agents({ a }) });
+    const error = await errorOf(await chat(gateway));
+    expect(error).toMatchObject({ status: 503, code: "load_failed" });
+    expect(error.message).toContain(reason);
+  });
+
+  it("tells a load that failed as such before it is known that the worker is an agent", async () => {
+    const failed = { error: { message: "no memory", code: "load_failed" } };
+    const a = await fakeWorker({ m: "cold" }, refuses(503, failed));
+    a.catalogStatus = 500;
+    const gateway = await runGateway({ workers: [{ name: "a", url: a.url }] });
+    expect(await errorOf(await chat(gateway))).toMatchObject({ status: 503, code: "load_failed" });
+  });
+
+  it("is 501 when all say that they do not offer this", async () => {
+    const a = await fakeWorker({ m: "warm" }, refuses(501, { error: { message: "embeddings are switched off" } }));
+    const gateway = await runGateway({ workers: agents({ a }) });
+    expect(await errorOf(await chat(gateway))).toMatchObject({ status: 501, code: "not_supported" });
   });
 
   it("stops after as many failed workers as retry.attempts says", async () => {

@@ -1,18 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  afterFailure,
-  type FailedAttempt,
-  failureError,
-  isWorkerFailure,
-  retryReason,
-} from "../../src/proxy/failure.ts";
+import { afterFailure, type FailedAttempt, failureError, retryReason, usesAttempt } from "../../src/proxy/failure.ts";
 
 type Meaning = Extract<FailedAttempt, { by: "answer" }>["meaning"];
 type Connection = Extract<FailedAttempt, { by: "connection" }>;
 
-function answered(meaning: Meaning, status = 500, retryAfterS: number | null = null): FailedAttempt {
-  return { worker: "w", by: "answer", status, meaning, retryAfterS };
+function answered(meaning: Meaning, status = 500, retryAfterS: number | null = null, reason = ""): FailedAttempt {
+  return { worker: "w", by: "answer", status, meaning, retryAfterS, reason };
 }
 
 function connection(kind: Connection["kind"], phase: Connection["phase"], reused = false): FailedAttempt {
@@ -47,13 +41,26 @@ describe("after a failed try", () => {
     expect(step([...history], freshTried)).toBe(expected);
   });
 
+  it.each([
+    ["refused", "connect", false],
+    ["unreachable", "connect", false],
+    ["timeout", "connect", true],
+    ["reset", "connect", true],
+    ["protocol", "first_byte", true],
+    ["reset", "first_byte", true],
+    ["timeout", "body", true],
+  ] as const)("a connection that was %s (%s) uses up an attempt: %s", (kind, phase, uses) => {
+    expect(usesAttempt(connection(kind, phase))).toBe(uses);
+    expect(step(Array.from({ length: 20 }, () => connection(kind, phase)))).toBe(uses ? "final" : "next");
+  });
+
   it("answers that are no failures never use up the attempts", () => {
     const soft = fc.constantFrom<Meaning>("unknown_model", "busy", "loading");
     fc.assert(
       fc.property(fc.array(soft, { minLength: 1, maxLength: 50 }), (meanings) => {
         const history = meanings.map((meaning) => answered(meaning));
         expect(step(history)).toBe("next");
-        expect(history.some(isWorkerFailure)).toBe(false);
+        expect(history.some(usesAttempt)).toBe(false);
       }),
     );
   });
@@ -64,6 +71,8 @@ describe("the error that tells a caller", () => {
 
   it.each([
     ["all unknown", [answered("unknown_model", 404), answered("unknown_model", 404)], 404, "model_not_found"],
+    ["all not supported", [answered("unknown_model", 501), answered("unknown_model", 501)], 501, "not_supported"],
+    ["one not supported", [answered("unknown_model", 501), answered("unknown_model", 404)], 404, "model_not_found"],
     ["any busy", [answered("worker_fault"), answered("busy", 429)], 503, "queue_full"],
     ["any loading", [answered("worker_fault"), answered("loading", 503)], 503, "no_worker"],
     ["a failed load last", [answered("unknown_model"), answered("load_failed", 500)], 503, "load_failed"],
@@ -74,6 +83,13 @@ describe("the error that tells a caller", () => {
       504,
       "timeout_connect",
     ],
+    [
+      "a failed load, then a refused connection",
+      [answered("load_failed"), connection("refused", "connect")],
+      503,
+      "load_failed",
+    ],
+    ["refused connections alone", [connection("refused", "connect")], 502, "worker_failed"],
     ["no first byte", [answered("busy"), connection("timeout", "first_byte")], 504, "timeout_first_byte"],
     ["a broken connection", [connection("reset", "first_byte")], 502, "worker_failed"],
   ] as const)("%s", (_what, history, status, code) => {
@@ -89,6 +105,16 @@ describe("the error that tells a caller", () => {
     expect(error([answered("unknown_model", 404)], true)).toMatchObject({ status: 503, code: "no_worker" });
   });
 
+  it("is no 501 either while a worker that may offer it is only away", () => {
+    expect(error([answered("unknown_model", 501)], true)).toMatchObject({ status: 503, code: "no_worker" });
+  });
+
+  it("does not say that the model is unknown where it is known but not for this", () => {
+    expect(error([answered("unknown_model", 501)]).message).toBe(
+      'No worker offers this with the model "m": w: answered 501 (does not offer this).',
+    );
+  });
+
   it("names each worker and how far it came", () => {
     const history = [
       { ...connection("refused", "connect"), worker: "gpu-box" },
@@ -102,9 +128,33 @@ describe("the error that tells a caller", () => {
   });
 });
 
+describe("the worker's own words", () => {
+  const told = (meaning: Meaning) => failureError("m", [answered(meaning, 503, null, "out of memory")], false).message;
+
+  it("are passed on where something failed", () => {
+    expect(told("load_failed")).toBe('"m" could not be loaded: w: answered 503 (load failed: out of memory).');
+    expect(told("worker_fault")).toContain("w: answered 503 (worker fault: out of memory).");
+  });
+
+  it("are left out where the meaning says it all", () => {
+    for (const meaning of ["busy", "loading", "unknown_model"] as const) expect(told(meaning)).not.toContain("memory");
+  });
+});
+
 describe("the reason that is counted", () => {
   it("is the meaning of an answer, or phase and kind of a broken connection", () => {
     expect(retryReason(answered("busy"))).toBe("busy");
     expect(retryReason(connection("refused", "connect"))).toBe("connect_refused");
+  });
+});
+
+describe("what the log says of failed tries", () => {
+  it("is the message without an engine's own words, but with a script's on a load", () => {
+    const tried = { worker: "w", by: "answer", status: 500, retryAfterS: null } as const;
+    const fault = failureError("m", [{ ...tried, meaning: "worker_fault", reason: "cannot parse 'my secret'" }], false);
+    expect(fault.message).toContain("my secret");
+    expect(fault.logged).not.toContain("my secret");
+    const load = failureError("m", [{ ...tried, meaning: "load_failed", reason: "no space left" }], false);
+    expect(load.logged).toContain("no space left");
   });
 });

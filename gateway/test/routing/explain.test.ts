@@ -58,3 +58,29 @@ it("tells that a request would wait, or what it would be refused with", () => {
     out: [{ worker: "a", reason: "does not list it, and no worker ever did" }],
   });
 });
+
+it("tells of each further worker of a set which one it comes after, and why it comes late", () => {
+  const models = [model("m", "warm")];
+  const context = farm([
+    worker("a", { models, slots: 2 }),
+    worker("b", { models, slots: 2 }),
+    worker("off", { models, refused: true }),
+    worker("cold", { models: [model("m", "cold")] }),
+  ]);
+  busy(context, "b", 1);
+  expect(explain(ask("m"), context).ranked.map(({ worker, reason }) => [worker, reason])).toEqual([
+    ["a", "has it loaded; least loaded of 3 (0 in flight, capacity 2)"],
+    ["b", "has it loaded; next after a"],
+    ["off", "has it loaded; next after b, as it refused the last connection"],
+    ["cold", "has it, not loaded; the only such worker with room"],
+  ]);
+});
+
+it("does not promise that a failed load is tried again: an agent decides that itself", () => {
+  const models = [model("m", "failed")];
+  const context = farm([worker("a", { engine: "agent", models }), worker("b", { engine: "llama-server", models })]);
+  expect(explain(ask("m"), context).ranked.map(({ reason }) => reason.split(";")[0])).toEqual([
+    "failed to load it last time, and may refuse it until its next try is due",
+    "failed to load it last time, and is due for another try",
+  ]);
+});

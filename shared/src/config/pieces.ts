@@ -21,11 +21,18 @@ export const size = z
     return z.NEVER;
   });
 
-/** A whole number; a numeric string counts, so that `${PORT}` works. */
+/**
+ * A whole number; a numeric string counts, so that `${PORT}` works. Not by `z.int`, whose issue ends all checks of the
+ * whole configuration.
+ */
 export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER) {
   return z.preprocess(
     (value) => (typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value),
-    z.int({ error: "must be a whole number" }).min(min, `must be at least ${min}`).max(max, `must be at most ${max}`),
+    z.number({ error: "must be a whole number" }).superRefine((value, context) => {
+      if (!Number.isSafeInteger(value)) context.addIssue("must be a whole number");
+      else if (value < min) context.addIssue(`must be at least ${min}`);
+      else if (value > max) context.addIssue(`must be at most ${max}`);
+    }),
   );
 }
 

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { engineOptionsSchema, type RunningEngine, startEngine } from "@farmgate/simulator";
-import { createLog, createSystemClock } from "@farmgate/wire";
+import { createLog, createSystemClock, type Log } from "@farmgate/wire";
 import { onTestFinished } from "vitest";
 import { agentConfigSchema, type RunningAgent, startAgent } from "../../src/index.ts";
 import { until } from "./conditions.ts";
@@ -53,6 +53,7 @@ export interface RigOptions {
   config?: { swap?: object } & Record<string, unknown>;
   /** The swap script's text. */
   script?: string;
+  log?: Log;
 }
 
 export interface Rig {
@@ -108,7 +109,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     directory,
     environment: process.env,
     clock,
-    log: createLog("agent", "silent"),
+    log: options.log ?? createLog("agent", "silent"),
     version: "0.1.0",
   });
   onTestFinished(() => agent.close());
