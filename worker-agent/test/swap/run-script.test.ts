@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { chmod, readFile } from "node:fs/promises";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSystemClock } from "@farmgate/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -19,6 +19,7 @@ async function prepare(text: string, options: Partial<ScriptRun> & { args?: stri
       directory,
       environment: { PATH: process.env["PATH"], FARMGATE_MODEL: "coder" },
       outputFile,
+      noteFile: join(directory, "running.json"),
       timeoutMs: 10_000,
       clock,
       signal: new AbortController().signal,
@@ -90,6 +91,16 @@ describe("a swap script", () => {
     stop.abort();
     expect(await running).toMatchObject({ ok: false, reason: "was stopped" });
     for (const pid of await pids()) await until(() => !isAlive(pid) || isZombie(pid));
+  });
+
+  it("is noted while it runs, and not any longer", async () => {
+    const { run, directory } = await prepare("#!/bin/sh\nwhile [ ! -f go ]; do sleep 0.02; done\n");
+    const note = () => readFile(join(directory, "running.json"), "utf8").catch(() => null);
+    const running = run();
+    await until(async () => (await note()) !== null);
+    await writeFile(join(directory, "go"), "");
+    await running;
+    expect(await note()).toBeNull();
   });
 
   it("tells a signal that ended it", async () => {
