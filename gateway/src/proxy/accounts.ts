@@ -95,24 +95,24 @@ export class Accounts {
     const usage = ended.status === 200 ? ended.tap.usage() : null;
     if (usage !== null && worker !== null) metrics.used(model, worker, usage);
     if (worker !== null && isCutShort(ended)) metrics.truncated(worker);
+    // What is undefined is left out: a line says only what is worth saying, and costs by its fields.
     log.info(
       {
         id: ended.id,
-        caller: ended.caller,
+        caller: ended.caller || undefined,
         api,
         model: ended.model.slice(0, 200),
-        worker,
-        warmth,
+        worker: worker ?? undefined,
+        warmth: warmth ?? undefined,
         status,
-        // Left out where undefined.
         code: error?.code,
         reason: error?.logged,
-        attempts: ended.attempts,
+        attempts: ended.attempts === 1 ? undefined : ended.attempts,
         ms: Math.round(ended.ms),
-        ttftMs: ttftMs === null ? null : Math.round(ttftMs),
-        waitedMs: Math.round(ended.waitedMs),
-        promptTokens: usage?.prompt ?? null,
-        completionTokens: usage?.completion ?? null,
+        ttftMs: ttftMs === null ? undefined : Math.round(ttftMs),
+        waitedMs: Math.round(ended.waitedMs) || undefined,
+        promptTokens: usage?.prompt ?? undefined,
+        completionTokens: usage?.completion ?? undefined,
       },
       "request",
     );
