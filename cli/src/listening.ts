@@ -6,11 +6,15 @@ export async function listening<T>(
   listen: { host: string; port: number },
   where: string,
 ): Promise<T> {
+  // What a start waits for may be a timer alone, and those do not keep the process up.
+  const keepUp = setInterval(() => {}, 60_000);
   try {
     return await start();
   } catch (error) {
     const message = addressProblem(error, listen, where);
     throw message === null ? error : new CommandError(message);
+  } finally {
+    clearInterval(keepUp);
   }
 }
 

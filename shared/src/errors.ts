@@ -51,6 +51,8 @@ export class FarmError extends Error {
   readonly retry: boolean;
   readonly param: string | null;
   readonly retryAfterS: number | null;
+  /** What a log may say of it: the message, without what an engine may have quoted of a prompt. */
+  logged: string;
 
   constructor(code: ErrorCode, message: string, details: FarmErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -61,6 +63,7 @@ export class FarmError extends Error {
     this.retry = details.retry ?? entry.retry;
     this.param = details.param ?? null;
     this.retryAfterS = details.retryAfterS ?? null;
+    this.logged = message;
   }
 }
 

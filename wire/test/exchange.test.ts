@@ -92,7 +92,7 @@ describe("exchange", () => {
   it("tells silence before the status line as a first byte time-out and closes the socket", async () => {
     const closed = deferred<void>();
     const origin = await serve((request) => request.socket.on("close", () => closed.resolve()));
-    expect(failure(await start(origin, { firstByteMs: 50 }).ended)).toEqual(["first_byte", "timeout"]);
+    expect(failure(await start(origin, { firstByteMs: 300 }).ended)).toEqual(["first_byte", "timeout"]);
     await closed.promise;
   });
 

@@ -99,9 +99,12 @@ export class Executor {
     }
   }
 
-  /** Runs `script` when no swap runs; swaps wait for it. Rejects when the script does. */
+  /** Runs `script` when no swap runs; swaps wait for it. Rejects when the script does, or with `draining`. */
   runAlone(script: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const run = this.#script.then(() => script(this.#stop.signal));
+    const run = this.#script.then(() => {
+      if (this.#stop.signal.aborted) throw new FarmError("draining", "This agent is stopping.");
+      return script(this.#stop.signal);
+    });
     this.#script = run.catch(() => {});
     return run;
   }
@@ -166,9 +169,9 @@ export class Executor {
   }
 
   async #swap(model: string, previous: string | null, why: string): Promise<void> {
-    let result: Awaited<ReturnType<RunSwap>> = { ok: false, reason: "the agent is stopping" };
+    let result = { ok: true } as Awaited<ReturnType<RunSwap>>;
     await this.runAlone(async (signal) => {
-      if (!signal.aborted) result = await this.#runSwap(model, previous, why, signal);
+      result = await this.#runSwap(model, previous, why, signal);
     }).catch((error: unknown) => {
       result = { ok: false, reason: String(error) };
     });

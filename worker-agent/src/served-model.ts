@@ -1,4 +1,4 @@
-import { nameKey } from "@farmgate/shared";
+import { isLoopback, nameKey } from "@farmgate/shared";
 import type { AgentConfig } from "./config.ts";
 
 /** A configured model, ready for use. */
@@ -48,11 +48,17 @@ function toServed(model: AgentConfig["models"][number], config: AgentConfig): Se
     aliases: model.aliases,
     engineName: model.model ?? model.name,
     url: model.url,
-    sharesUrl: config.models.some((other) => other !== model && other.url === model.url),
+    sharesUrl: config.models.some((other) => other !== model && addressOf(other.url) === addressOf(model.url)),
     slots: model.slots,
     ready: model.ready,
     health: model.health,
     timeoutMs: model.timeout ?? config.swap.timeout,
     memoryBytes: model.memory === 0 ? null : model.memory,
   };
+}
+
+/** Where a URL leads: every name of this machine's own loopback is one. */
+function addressOf(url: string): string {
+  const { protocol, hostname, port, pathname } = new URL(url);
+  return `${protocol}//${isLoopback(hostname) ? "localhost" : hostname}:${port}${pathname}`;
 }

@@ -13,7 +13,7 @@ import { ModelBook, type ServedModel } from "./served-model.ts";
 import { AgentServer } from "./server.ts";
 import { EngineAsker } from "./swap/ask-engine.ts";
 import { pause } from "./swap/pause.ts";
-import { outputDirectory } from "./swap/script-output.ts";
+import { keepOutputSmall, outputDirectory } from "./swap/script-output.ts";
 import { splitWords } from "./swap/split-words.ts";
 import { SwapRunner } from "./swap/swap-runner.ts";
 
@@ -45,7 +45,9 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const asker = new EngineAsker(clock);
   const upstreams = new Upstreams(CONNECT_MS);
   const learned = new Learned(models.models);
-  const runner = new SwapRunner(await swapOptions(options), asker);
+  const swapping = await swapOptions(options);
+  const runner = new SwapRunner(swapping, asker);
+  const stopTrimming = keepOutputSmall(swapping.outputDirectory, clock);
   const scheduler = new Scheduler(rulesOf(config), POLICIES[config.queue.policy]);
   const metrics = new AgentMetrics();
   const executor = new Executor(scheduler, swapper(runner, { models, learned, metrics, clock, log }), clock);
@@ -66,9 +68,12 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   });
   const release = async (readMs: number) => {
     await server.close(readMs);
+    stopTrimming();
     await Promise.all([upstreams.destroy(), asker.close()]);
   };
   try {
+    if (await runner.endLeftover())
+      log.warn("an earlier agent was killed in a swap: its script, still running, is ended");
     const found = await discover(runner, models, options);
     if (found !== null) {
       executor.tell({ type: "found", model: found.name });

@@ -4,6 +4,7 @@ import { startRig } from "./support/agent-rig.ts";
 import { only, until } from "./support/conditions.ts";
 import { recorded } from "./support/fixture.ts";
 import { handMadeEngine, type HandMadeEngine } from "./support/hand-made-engine.ts";
+import { startHeldRig } from "./support/held-rig.ts";
 
 const rigFor = (engine: HandMadeEngine, model: object = {}) =>
   startRig({
@@ -192,14 +193,14 @@ describe("a request", () => {
   });
 
   it("whose deadline passes in the queue is told so, and starts no swap of its own", async () => {
-    const engine = { tokensPerSecond: 10, models: [{ name: "a", loaded: true }, "b"] };
-    const rig = await startRig({ engine });
-    const long = rig.chat("a", "1", { body: { max_tokens: 10 } });
-    await rig.engine.waitFor((stats) => stats.active === 1);
+    const rig = await startHeldRig();
+    const long = rig.chat("a", "1");
+    await until(() => rig.asked.length === 1);
     const late = await rig.chat("b", "2", { headers: { "x-farmgate-deadline-ms": "100" } });
     expect(late.status).toBe(503);
     expect(await late.json()).toMatchObject({ error: { code: "deadline" } });
     expect(late.headers.get("x-should-retry")).toBe("false");
+    rig.release();
     expect((await long).status).toBe(200);
     expect(await rig.calls()).toEqual([]);
   });

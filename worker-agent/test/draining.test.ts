@@ -6,21 +6,23 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { HELD_SCRIPT, startRig } from "./support/agent-rig.ts";
 import { isAlive, until } from "./support/conditions.ts";
+import { startHeldRig } from "./support/held-rig.ts";
 import { handMadeEngine } from "./support/hand-made-engine.ts";
 
 const aLoaded = { models: [{ name: "a", loaded: true }, "b"] };
 
 describe("an agent that stops", () => {
   it("lets the running answer end, refuses what waits, takes nothing new, and then is gone", async () => {
-    const rig = await startRig({ engine: { ...aLoaded, tokensPerSecond: 20 } });
-    const running = rig.chat("a", "1", { body: { max_tokens: 10, stream: true } });
-    await rig.engine.waitFor((stats) => stats.active === 1);
+    const rig = await startHeldRig();
+    const running = rig.chat("a", "1", { body: { stream: true } });
+    await until(() => rig.asked.length === 1);
     const waiting = rig.chat("b", "2");
     await rig.queued(1);
     const closed = rig.agent.close();
     const refused = await waiting;
     expect(refused.status).toBe(503);
     expect(await refused.json()).toMatchObject({ error: { code: "draining" } });
+    rig.release();
     const answer = await running;
     expect(answer.status).toBe(200);
     expect(await answer.text()).toMatch(/data: \[DONE\]\n\n$/);
@@ -107,10 +109,10 @@ describe("an agent that starts", () => {
 
 describe("an agent that drains by order", () => {
   it("serves what waits, refuses what comes, and resumes", async () => {
-    const rig = await startRig({ engine: { ...aLoaded, tokensPerSecond: 20 } });
+    const rig = await startHeldRig();
     const post = async (path: string) => (await fetch(rig.agent.url + path, { method: "POST" })).json();
-    const running = rig.chat("a", "1", { body: { max_tokens: 5 } });
-    await rig.engine.waitFor((stats) => stats.active === 1);
+    const running = rig.chat("a", "1");
+    await until(() => rig.asked.length === 1);
     const waiting = rig.chat("b", "2");
     await rig.queued(1);
     expect(await post("/drain")).toEqual({ draining: true });
@@ -118,6 +120,7 @@ describe("an agent that drains by order", () => {
     expect(refused.status).toBe(503);
     expect(await refused.json()).toMatchObject({ error: { code: "draining" } });
     expect(await rig.health()).toMatchObject({ status: "draining" });
+    rig.release();
     expect((await running).status).toBe(200);
     expect((await waiting).status).toBe(200);
     expect(await post("/resume")).toEqual({ draining: false });

@@ -181,6 +181,24 @@ describe("the executor with the real scheduler", () => {
 });
 
 describe("the executor that stops", () => {
+  it("starts no script that still waited for another one to end", async () => {
+    const { decider } = scripted(() => []);
+    const executor = new Executor(decider, async () => ({ ok: true }), new HandClock());
+    let ended = () => {};
+    const running = executor.runAlone(() => new Promise<void>((resolve) => (ended = resolve)));
+    await settled();
+    let ran = false;
+    const next = executor.runAlone(async () => {
+      ran = true;
+    });
+    const stopped = executor.stop(new FarmError("draining", "stopping"));
+    ended();
+    await running;
+    await expect(next).rejects.toMatchObject({ code: "draining" });
+    await stopped;
+    expect(ran).toBe(false);
+  });
+
   it("cuts what runs, ends the swap by its signal, and answers what waits", async () => {
     const ends: string[] = [];
     const { decider } = scripted((event) => {

@@ -35,11 +35,11 @@ describe("a swap that fails", () => {
   it("because the engine never gets ready says what was missing", async () => {
     const rig = await startRig({
       script: "#!/bin/sh\nexit 0\n",
-      config: { swap: { timeout: "300ms" }, models: [{ name: "a", url: "http://127.0.0.1:1" }] },
+      config: { swap: { timeout: "1s" }, models: [{ name: "a", url: "http://127.0.0.1:1" }] },
     });
     const answer = await rig.chat("a");
     expect(answer.status).toBe(503);
-    expect((await errorOf(answer)).message).toContain("was not ready within 300 ms: /health did not answer");
+    expect((await errorOf(answer)).message).toContain("was not ready within 1 s: /health did not answer");
   });
 
   it("because the script hangs is over after the time-out", async () => {

@@ -5,24 +5,23 @@ import { describe, expect, it } from "vitest";
 import { until } from "./support/conditions.ts";
 import { HELD_SCRIPT, startRig } from "./support/agent-rig.ts";
 import { handMadeEngine } from "./support/hand-made-engine.ts";
-
-const aLoaded = { models: [{ name: "a", loaded: true }, "b"] };
+import { startHeldRig } from "./support/held-rig.ts";
 
 const metric = async (url: string, line: string) => (await (await fetch(`${url}/metrics`)).text()).includes(line);
 
 describe("a caller who leaves", () => {
   it("while queued is out of the queue, and its model is never loaded", async () => {
-    const rig = await startRig({ engine: { ...aLoaded, tokensPerSecond: 20 } });
-    const long = rig.chat("a", "1", { body: { max_tokens: 10 } });
-    await rig.engine.waitFor((stats) => stats.active === 1);
+    const rig = await startHeldRig();
+    const long = rig.chat("a", "1");
+    await until(() => rig.asked.length === 1);
     const leaver = new AbortController();
     const left = rig.chat("b", "2", { signal: leaver.signal });
     await rig.queued(1);
     leaver.abort();
     await expect(left).rejects.toThrow("aborted");
     await rig.queued(0);
+    rig.release();
     expect((await long).status).toBe(200);
-    await rig.engine.waitFor((stats) => stats.served === 1);
     expect(await rig.calls()).toEqual([]);
     expect(await metric(rig.agent.url, 'farmgate_agent_served_total{model="b",status="499"} 1')).toBe(true);
   });

@@ -3,21 +3,21 @@ import { join } from "node:path";
 import { createLog } from "@farmgate/wire";
 import { describe, expect, it, vi } from "vitest";
 import { until } from "./support/conditions.ts";
-import { HELD_SCRIPT, startRig, texts } from "./support/agent-rig.ts";
-
-const aLoaded = { models: [{ name: "a", loaded: true }, "b"] };
+import { HELD_SCRIPT, startRig } from "./support/agent-rig.ts";
+import { startHeldRig } from "./support/held-rig.ts";
 
 describe("an agent that swaps", () => {
   it("serves six requests for two models in the order 1 3 4 2 5 6, with one swap", async () => {
-    const rig = await startRig({ engine: { ...aLoaded, tokensPerSecond: 50 } });
-    const answers = [rig.chat("a", "1", { body: { max_tokens: 40 } })];
-    await until(() => rig.seen.length === 1);
+    const rig = await startHeldRig();
+    const answers = [rig.chat("a", "1")];
+    await until(() => rig.asked.length === 1);
     for (const [i, model] of ["b", "a", "a", "b", "b"].entries()) {
       answers.push(rig.chat(model, String(i + 2)));
       await rig.queued(i + 1);
     }
+    rig.release();
     for (const answer of answers) expect((await answer).status).toBe(200);
-    expect(texts(rig.seen)).toEqual(["1", "3", "4", "2", "5", "6"]);
+    expect(rig.asked).toEqual(["1", "3", "4", "2", "5", "6"]);
     expect(await rig.calls()).toEqual(["b"]);
     expect(await rig.health()).toMatchObject({ model: "b", swaps: 1, queue_depth: 0, inflight: 0, status: "ok" });
   });
@@ -40,7 +40,7 @@ describe("an agent that swaps", () => {
   it("logs a swap when it starts: what is loaded in place of what, and why", async () => {
     const log = createLog("agent", "silent");
     const info = vi.spyOn(log, "info");
-    const rig = await startRig({ engine: aLoaded, script: HELD_SCRIPT, log });
+    const rig = await startRig({ engine: { models: [{ name: "a", loaded: true }, "b"] }, script: HELD_SCRIPT, log });
     const answer = rig.chat("b");
     await until(async () => (await rig.calls()).length === 1);
     expect(info).toHaveBeenLastCalledWith({ model: "b", previous: "a", why: expect.stringMatching(/./) }, "loading b");

@@ -106,7 +106,7 @@ export class Accounts {
         status,
         // Left out where undefined.
         code: error?.code,
-        reason: error?.message,
+        reason: error?.logged,
         attempts: ended.attempts,
         ms: Math.round(ended.ms),
         ttftMs: ttftMs === null ? null : Math.round(ttftMs),

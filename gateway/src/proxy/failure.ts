@@ -62,6 +62,17 @@ export function afterFailure(history: readonly FailedAttempt[], freshTried: bool
  * smallest time to wait. (4) Else the last failure that used up an attempt.
  */
 export function failureError(model: string, history: readonly FailedAttempt[], listedElsewhere: boolean): FarmError {
+  const error = errorOf(model, history, listedElsewhere);
+  error.logged = errorOf(model, history.map(withoutQuotes), listedElsewhere).message;
+  return error;
+}
+
+/** An engine's words on its own failure may quote what it was asked; a script's on a load do not. */
+function withoutQuotes(tried: FailedAttempt): FailedAttempt {
+  return tried.by === "answer" && tried.meaning !== "load_failed" ? { ...tried, reason: "" } : tried;
+}
+
+function errorOf(model: string, history: readonly FailedAttempt[], listedElsewhere: boolean): FarmError {
   const last = history.at(-1);
   if (last !== undefined && isFirstByteTimeout(last)) {
     return new FarmError("timeout_first_byte", `Worker "${last.worker}" sent no first byte in time.`); // (1)

@@ -147,3 +147,14 @@ describe("the reason that is counted", () => {
     expect(retryReason(connection("refused", "connect"))).toBe("connect_refused");
   });
 });
+
+describe("what the log says of failed tries", () => {
+  it("is the message without an engine's own words, but with a script's on a load", () => {
+    const tried = { worker: "w", by: "answer", status: 500, retryAfterS: null } as const;
+    const fault = failureError("m", [{ ...tried, meaning: "worker_fault", reason: "cannot parse 'my secret'" }], false);
+    expect(fault.message).toContain("my secret");
+    expect(fault.logged).not.toContain("my secret");
+    const load = failureError("m", [{ ...tried, meaning: "load_failed", reason: "no space left" }], false);
+    expect(load.logged).toContain("no space left");
+  });
+});

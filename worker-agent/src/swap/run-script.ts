@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { type Clock, type Environment, formatDuration } from "@farmgate/shared";
 import { endGroup } from "./process-group.ts";
+import { noteRunning } from "./running-note.ts";
 import { openOutput, readTail } from "./script-output.ts";
 
 export interface ScriptRun {
@@ -11,6 +12,8 @@ export interface ScriptRun {
   environment: Environment;
   /** Gets standard output and standard error; emptied before the run. */
   outputFile: string;
+  /** Says which script runs, while it does. */
+  noteFile: string;
   timeoutMs: number;
   clock: Clock;
   /** Ends the script and its process group early. */
@@ -57,9 +60,12 @@ async function start(run: ScriptRun): Promise<Ending> {
   } finally {
     await output.close();
   }
+  const pid = child?.pid;
+  if (pid === undefined) return ended;
+  const forget = noteRunning(run.noteFile, pid);
   const ending = await ended;
-  const cutShort = ending.kind === "timeout" || ending.kind === "stopped";
-  if (cutShort && child?.pid !== undefined) await endGroup(child.pid, run.clock);
+  if (ending.kind === "timeout" || ending.kind === "stopped") await endGroup(pid, run.clock);
+  await forget();
   return ending;
 }
 

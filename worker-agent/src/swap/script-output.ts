@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { access, type FileHandle, mkdir, mkdtemp, open } from "node:fs/promises";
+import { access, type FileHandle, mkdir, mkdtemp, open, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { CancelTimer, Clock } from "@farmgate/shared";
 
 const TAIL_BYTES = 4_096;
 const TAIL_LINES = 20;
@@ -39,6 +40,48 @@ export async function openOutput(file: string): Promise<FileHandle> {
   const empty = await open(file, "w", 0o600);
   await empty.close();
   return open(file, "a");
+}
+
+/** How large an output file may grow, and what of its end is kept then; in bytes. */
+const LIMITS = { most: 16 * 1_024 ** 2, kept: 256 * 1_024 };
+const LOOK_MS = 60_000;
+
+/**
+ * Keeps the output files of a folder small: an engine that a script left in the background writes on for months. Looks
+ * every minute until the returned function is called.
+ */
+export function keepOutputSmall(directory: string, clock: Clock): CancelTimer {
+  let stop: CancelTimer = () => {};
+  let stopped = false;
+  const look = async () => {
+    const names = await readdir(directory).catch(() => []);
+    for (const name of names) if (name.endsWith(".log")) await trimOutput(join(directory, name)).catch(() => {});
+  };
+  const again = () => {
+    if (stopped) return;
+    stop = clock.after(LOOK_MS, () => void look().finally(again));
+  };
+  again();
+  return () => {
+    stopped = true;
+    stop();
+  };
+}
+
+/** Cuts a file that has grown over the limit down to its last whole lines. Whoever appends to it goes on unharmed. */
+export async function trimOutput(file: string, { most, kept } = LIMITS): Promise<void> {
+  const handle = await open(file, "a+");
+  try {
+    const { size } = await handle.stat();
+    if (size <= most) return;
+    const tail = Buffer.alloc(kept);
+    const { bytesRead } = await handle.read(tail, 0, kept, size - kept);
+    const text = tail.subarray(0, bytesRead);
+    await handle.truncate(0);
+    await handle.write(text.subarray(text.indexOf("\n") + 1));
+  } finally {
+    await handle.close();
+  }
 }
 
 /** The last lines of a file, at most 20 and 4 KB, without colours and other control characters. */

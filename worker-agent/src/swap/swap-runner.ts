@@ -5,6 +5,7 @@ import type { ServedModel } from "../served-model.ts";
 import type { EngineAsker } from "./ask-engine.ts";
 import { type EngineFacts, factsOf } from "./engine-list.ts";
 import { lookReady, waitReady } from "./readiness.ts";
+import { endLeftover } from "./running-note.ts";
 import { runScript, type ScriptResult } from "./run-script.ts";
 import { fileName, readTail } from "./script-output.ts";
 
@@ -48,6 +49,11 @@ export class SwapRunner {
     if (missing === null) return { ok: true, tail: script.tail };
     const tail = await readTail(this.#outputFile(model)).catch(() => script.tail);
     return { ok: false, reason: missing, tail };
+  }
+
+  /** Ends the script that an earlier agent left behind when it was killed; tells whether there was one. */
+  endLeftover(): Promise<boolean> {
+    return endLeftover(this.#noteFile(), this.#options.clock);
   }
 
   /** Runs `COMMAND unload MODEL`. */
@@ -101,6 +107,7 @@ export class SwapRunner {
         directory,
         environment: { ...environment, ...told },
         outputFile,
+        noteFile: this.#noteFile(),
         timeoutMs,
         clock,
         signal,
@@ -108,6 +115,10 @@ export class SwapRunner {
     } catch (error) {
       return { ok: false, reason: `cannot be run: ${String(error)}`, tail: "" };
     }
+  }
+
+  #noteFile(): string {
+    return join(this.#options.outputDirectory, "running.json");
   }
 
   #outputFile(model: ServedModel): string {

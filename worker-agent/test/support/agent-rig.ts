@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { engineOptionsSchema, type RunningEngine, type SeenRequest, startEngine } from "@farmgate/simulator";
+import { engineOptionsSchema, type RunningEngine, startEngine } from "@farmgate/simulator";
 import { createLog, createSystemClock, type Log } from "@farmgate/wire";
 import { onTestFinished } from "vitest";
 import { agentConfigSchema, type RunningAgent, startAgent } from "../../src/index.ts";
@@ -60,8 +60,6 @@ export interface Rig {
   agent: RunningAgent;
   engine: RunningEngine;
   directory: string;
-  /** Every request to the engine's inference paths, in order. */
-  seen: SeenRequest[];
   /** The arguments of the swap script's calls, in order. */
   calls(): Promise<string[]>;
   /** A chat request for `model`; `text` is the user's message. */
@@ -80,7 +78,6 @@ interface ChatInit {
 export async function startRig(options: RigOptions = {}): Promise<Rig> {
   const directory = await tempDirectory();
   await writeScript(directory, "swap.cjs", options.script ?? SWAP_SCRIPT);
-  const seen: SeenRequest[] = [];
   const engine = await startEngine(
     engineOptionsSchema.parse({
       listen: { port: 0 },
@@ -92,12 +89,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       tokensPerSecond: 0,
       ...options.engine,
     }),
-    {
-      clock,
-      onRequest: (request) => {
-        if (request.method === "POST" && request.url.startsWith("/v1/")) seen.push(request);
-      },
-    },
+    { clock },
   );
   onTestFinished(() => engine.close());
   const agent = await startAgent({
@@ -126,7 +118,6 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     agent,
     engine,
     directory,
-    seen,
     health,
     queued: (depth) => until(async () => (await health())["queue_depth"] === depth),
     async calls() {
@@ -144,12 +135,4 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
         ...(signal === undefined ? {} : { signal }),
       }),
   };
-}
-
-/** The user's message of each request, in the order in which the engine saw them. */
-export function texts(seen: readonly SeenRequest[]): string[] {
-  return seen.map(({ body }) => {
-    const { messages }: { messages: { content: string }[] } = JSON.parse(String(body));
-    return messages[0]?.content ?? "";
-  });
 }

@@ -109,9 +109,9 @@ describe("the wait for a model", () => {
 
   it("ends at the deadline, and says what was missing", async () => {
     const { asker, model } = await engine(() => [503, {}]);
-    const wait = { deadline: clock.now() + 50, pollMs: 10, clock, signal: never };
-    const missing = await waitReady(model({ timeoutMs: 50 }), asker, wait);
-    expect(missing).toMatch(/^http:.* was not ready within 50 ms: \/health answered 503$/);
+    const wait = { deadline: clock.now() + 500, pollMs: 10, clock, signal: never };
+    const missing = await waitReady(model({ timeoutMs: 500 }), asker, wait);
+    expect(missing).toMatch(/^http:.* was not ready within 500 ms: \/health answered 503$/);
   });
 
   it("ends when the agent stops, even in the middle of a look", async () => {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { chmod, readFile } from "node:fs/promises";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSystemClock } from "@farmgate/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -19,6 +19,7 @@ async function prepare(text: string, options: Partial<ScriptRun> & { args?: stri
       directory,
       environment: { PATH: process.env["PATH"], FARMGATE_MODEL: "coder" },
       outputFile,
+      noteFile: join(directory, "running.json"),
       timeoutMs: 10_000,
       clock,
       signal: new AbortController().signal,
@@ -73,27 +74,33 @@ describe("a swap script", () => {
     expect(isAlive(pid)).toBe(true);
   });
 
-  it("is ended with everything that it started when it takes too long, also what ignores SIGTERM", async () => {
-    const { run, pidIn } = await prepare(
-      `#!/bin/sh\nsh -c 'trap "" TERM; echo $$ > stubborn.pid; while :; do sleep 0.1; done' &\nsleep 60 &\necho $! > child.pid\nwait\n`,
-      { timeoutMs: 500 },
-    );
-    expect(await run()).toMatchObject({ ok: false, reason: "did not end within 500 ms" });
-    const pids = await Promise.all(["stubborn.pid", "child.pid"].map(pidIn));
-    for (const pid of pids) {
-      expect(pid).toBeGreaterThan(0);
-      await until(() => !isAlive(pid) || isZombie(pid));
-    }
+  it("is ended when it takes too long", async () => {
+    const { run } = await prepare("#!/bin/sh\nexec sleep 60\n", { timeoutMs: 200 });
+    expect(await run()).toMatchObject({ ok: false, reason: "did not end within 200 ms" });
   });
 
-  it("is ended early when the agent stops", async () => {
+  it("is ended early when the agent stops, with everything that it started, also what ignores SIGTERM", async () => {
     const stop = new AbortController();
-    const { run, pidIn } = await prepare("#!/bin/sh\necho $$ > script.pid\nexec sleep 60\n", { signal: stop.signal });
+    const { run, pidIn } = await prepare(
+      `#!/bin/sh\nsh -c 'trap "" TERM; echo $$ > stubborn.pid; while :; do sleep 0.1; done' &\nsleep 60 &\necho $! > child.pid\nwait\n`,
+      { signal: stop.signal },
+    );
     const running = run();
-    await until(async () => (await pidIn("script.pid")) > 0);
+    const pids = () => Promise.all(["stubborn.pid", "child.pid"].map(pidIn));
+    await until(async () => (await pids()).every((pid) => pid > 0));
     stop.abort();
     expect(await running).toMatchObject({ ok: false, reason: "was stopped" });
-    expect(isAlive(await pidIn("script.pid"))).toBe(false);
+    for (const pid of await pids()) await until(() => !isAlive(pid) || isZombie(pid));
+  });
+
+  it("is noted while it runs, and not any longer", async () => {
+    const { run, directory } = await prepare("#!/bin/sh\nwhile [ ! -f go ]; do sleep 0.02; done\n");
+    const note = () => readFile(join(directory, "running.json"), "utf8").catch(() => null);
+    const running = run();
+    await until(async () => (await note()) !== null);
+    await writeFile(join(directory, "go"), "");
+    await running;
+    expect(await note()).toBeNull();
   });
 
   it("tells a signal that ended it", async () => {
