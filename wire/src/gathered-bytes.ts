@@ -1,11 +1,13 @@
 /** Pieces below this size are copied together: as objects of their own, tiny ones cost a hundred times their bytes. */
 const SMALL = 4_096;
 const BLOCK = 65_536;
+/** The first pieces are kept as they are: most bodies have no more, and a block costs more than they do. */
+const FEW = 32;
 
-/** A body that comes in pieces, however many. Large ones are kept as they are. */
+/** A body that comes in pieces, however many: tiny ones are copied together once there are more than a few. */
 export class GatheredBytes {
   #pieces: Buffer[] = [];
-  /** Small pieces since the last large one: `[#from, #to)` of the block. */
+  /** Small pieces since the last one that was kept: `[#from, #to)` of the block. */
   #block: Buffer = Buffer.alloc(0);
   #from = 0;
   #to = 0;
@@ -13,7 +15,7 @@ export class GatheredBytes {
 
   add(piece: Buffer): void {
     this.length += piece.length;
-    if (piece.length >= SMALL) {
+    if (piece.length >= SMALL || this.#pieces.length < FEW) {
       this.#closeBlock();
       this.#pieces.push(piece);
       return;
@@ -27,7 +29,7 @@ export class GatheredBytes {
     this.#to += piece.copy(this.#block, this.#to);
   }
 
-  /** All of it. A single large piece is not copied. */
+  /** All of it. A single piece is not copied. */
   bytes(): Buffer {
     this.#closeBlock();
     const [first] = this.#pieces;
