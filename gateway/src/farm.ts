@@ -1,5 +1,5 @@
 import type { Clock } from "@farmgate/shared";
-import type { KeyRing, Log, Upstreams } from "@farmgate/wire";
+import type { BodyRoom, KeyRing, Log, Upstreams } from "@farmgate/wire";
 import type { WaitingRoom } from "./admission/waiting-room.ts";
 import type { CatalogStore } from "./catalog/store.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -39,6 +39,7 @@ export interface Farm {
   readonly upstreams: Upstreams;
   readonly waitingRoom: WaitingRoom;
   readonly live: LiveRequests;
+  readonly bodies: BodyRoom;
   readonly metrics: Metrics;
   readonly accounts: Accounts;
 }

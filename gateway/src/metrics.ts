@@ -8,6 +8,7 @@ export interface FarmFigures {
   catalog(): Catalog;
   inflight: InflightView;
   waiting(): number;
+  bodyBytes(): number;
   /** Milliseconds, on the clock of `WorkerEntry.catalogAt`. */
   now(): number;
 }
@@ -71,6 +72,9 @@ export class Metrics {
   constructor(figures: FarmFigures) {
     this.#gauge("farmgate_queue_depth", "Requests that wait at the gateway", [], (gauge) =>
       gauge.set(figures.waiting()),
+    );
+    this.#gauge("farmgate_body_bytes", "Bodies of requests whose answers have not begun", [], (gauge) =>
+      gauge.set(figures.bodyBytes()),
     );
     this.#gauge("farmgate_inflight", "Requests under way at a worker", ["worker"], (gauge) => {
       for (const { config } of figures.catalog().workers)

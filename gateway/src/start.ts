@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock, Random } from "@farmgate/shared";
-import { FrontServer, KeyRing, type Log, Upstreams } from "@farmgate/wire";
+import { BodyRoom, FrontServer, KeyRing, type Log, Upstreams } from "@farmgate/wire";
 import { WaitingRoom } from "./admission/waiting-room.ts";
 import { CatalogPoller } from "./catalog/poller.ts";
 import { CatalogStore } from "./catalog/store.ts";
@@ -78,10 +78,12 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
   const inflight = new Inflight();
   const waitingRoom = new WaitingRoom();
   const catalog = new CatalogStore(clock, { unhealthyAfter: config.health.unhealthyAfter });
+  const bodies = new BodyRoom();
   const metrics = new Metrics({
     catalog: () => catalog.current,
     inflight,
     waiting: () => waitingRoom.size,
+    bodyBytes: () => bodies.heldBytes,
     now: () => clock.now(),
   });
   return {
@@ -105,6 +107,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     upstreams: new Upstreams(config.timeouts.connect),
     waitingRoom,
     live: new LiveRequests(),
+    bodies,
     metrics,
     accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current }),
   };

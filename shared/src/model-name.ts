@@ -13,10 +13,13 @@ export function nameKey(name: string): string {
   return key;
 }
 
+/** Names that differ in more letters than this are not close, however long they are. */
+const MAX_DISTANCE = 10;
+
 /** At most `limit` of `known` that look like `name`, nearest first: for "did you mean". */
 export function closeNames(name: string, known: Iterable<string>, limit = 3): string[] {
   const wanted = nameKey(name).slice(0, 200);
-  const limitOfDistance = Math.max(2, Math.floor(wanted.length / 3));
+  const limitOfDistance = Math.min(MAX_DISTANCE, Math.max(2, Math.floor(wanted.length / 3)));
   const scored: { name: string; distance: number }[] = [];
   for (const candidate of known) {
     const key = nameKey(candidate).slice(0, 200);
@@ -24,7 +27,7 @@ export function closeNames(name: string, known: Iterable<string>, limit = 3): st
     const inside = shorter >= 3 && (key.includes(wanted) || wanted.includes(key));
     // Names of very different lengths are never near: no need to compare them, however many there are.
     if (shorter === 0 || (!inside && Math.abs(wanted.length - key.length) > limitOfDistance)) continue;
-    const distance = inside ? 0.5 : editDistance(wanted, key);
+    const distance = inside ? 0.5 : editDistance(wanted, key, limitOfDistance);
     if (distance <= limitOfDistance && distance < shorter) scored.push({ name: candidate, distance });
   }
   return scored
@@ -33,16 +36,29 @@ export function closeNames(name: string, known: Iterable<string>, limit = 3): st
     .map((entry) => entry.name);
 }
 
-/** Levenshtein distance, one row at a time (Wagner and Fischer 1974). */
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
+/**
+ * Levenshtein distance up to `limit`, and anything above that beyond it: row by row, of each only the cells that can
+ * still stay within the limit (Ukkonen, "Algorithms for approximate string matching", 1985).
+ */
+function editDistance(a: string, b: string, limit: number): number {
+  const over = limit + 1;
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => Math.min(j, over));
+  let current = Array.from({ length: b.length + 1 }, () => over);
   for (let i = 1; i <= a.length; i += 1) {
-    const current = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const change = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      current.push(Math.min((previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1, change));
+    const from = Math.max(1, i - limit);
+    const to = Math.min(b.length, i + limit);
+    let best = from === 1 ? i : over;
+    current[from - 1] = best;
+    for (let j = from; j <= to; j += 1) {
+      const change = (previous[j - 1] ?? over) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const distance = Math.min(change, (previous[j] ?? over) + 1, (current[j - 1] ?? over) + 1);
+      current[j] = distance;
+      best = Math.min(best, distance);
     }
-    previous = current;
+    if (best > limit) return over;
+    // The next row reads one cell further.
+    if (to < b.length) current[to + 1] = over;
+    [previous, current] = [current, previous];
   }
-  return previous[b.length] ?? 0;
+  return previous[b.length] ?? over;
 }

@@ -27,6 +27,14 @@ describe("the key of a name", () => {
   });
 });
 
+/** Levenshtein's distance as it is defined. */
+function textbookDistance(a: string, b: string): number {
+  if (a === "" || b === "") return a.length + b.length;
+  const rest = textbookDistance(a.slice(1), b.slice(1));
+  if (a[0] === b[0]) return rest;
+  return 1 + Math.min(rest, textbookDistance(a.slice(1), b), textbookDistance(a, b.slice(1)));
+}
+
 describe("names that come close", () => {
   const known = ["qwen3-8b", "qwen3-4b", "qwen3-coder-30b", "llama3.2:latest", "bge-m3", "a"];
 
@@ -47,7 +55,27 @@ describe("names that come close", () => {
     expect(closeNames("model".repeat(20), many, 2)).toHaveLength(2);
     const start = performance.now();
     closeNames("x".repeat(1_000_000), many);
-    expect(performance.now() - start).toBeLessThan(1_000);
+    // As many and as long as a catalogue can have them.
+    const long = Array.from({ length: 10_000 }, (_, i) => `${"ab".repeat(140)}-${i}`);
+    closeNames(`b${"ab".repeat(140)}`, long);
+    expect(performance.now() - start).toBeLessThan(1_500);
+  });
+
+  it("are those within a few letters, by the textbook's distance", () => {
+    const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), minLength: 1, maxLength: 7 });
+    fc.assert(
+      fc.property(word, fc.uniqueArray(word, { maxLength: 8 }), (name, words) => {
+        const limit = Math.max(2, Math.floor(name.length / 3));
+        const isInside = (one: string) =>
+          Math.min(one.length, name.length) >= 3 && (one.includes(name) || name.includes(one));
+        const expected = words.filter((one) => {
+          const distance = isInside(one) ? 0.5 : textbookDistance(name, one);
+          return distance <= limit && distance < Math.min(name.length, one.length);
+        });
+        expect(closeNames(name, words, words.length).toSorted()).toEqual(expected.toSorted());
+      }),
+      { numRuns: 300 },
+    );
   });
 });
 

@@ -23,8 +23,8 @@ const LAST_MS = 1_000;
 /** The HTTP server of a program: its settings, its refusals of what is no HTTP, and its end. */
 export class FrontServer extends Server {
   readonly #open = new Set<ServerResponse>();
-  /** How many answers are open on each connection that has any. */
-  readonly #busy = new Map<Socket, number>();
+  /** The answers that are open on each connection that has any. */
+  readonly #busy = new Map<Socket, Set<ServerResponse>>();
   /** Connections that wait for their next request. */
   readonly #idle = new Set<Socket>();
   #onClosed: () => void = () => {};
@@ -95,22 +95,36 @@ export class FrontServer extends Server {
   }
 
   #track(socket: Socket, response: ServerResponse): void {
-    const open = this.#busy.get(socket) ?? 0;
-    if (open === 0 && !this.#idle.delete(socket)) socket.once("close", () => this.#idle.delete(socket));
-    this.#busy.set(socket, open + 1);
+    const open = this.#busy.get(socket) ?? new Set();
+    if (open.size === 0 && !this.#idle.delete(socket)) {
+      socket.once("close", () => {
+        this.#idle.delete(socket);
+        queueMicrotask(() => this.#closeUnsent(socket));
+      });
+    }
+    this.#busy.set(socket, open.add(response));
     this.#open.add(response);
     response.once("close", () => {
       this.#open.delete(response);
-      const left = (this.#busy.get(socket) ?? 1) - 1;
-      if (left > 0) {
-        this.#busy.set(socket, left);
-      } else {
+      open.delete(response);
+      if (open.size === 0) {
         this.#busy.delete(socket);
         if (!this.listening) socket.destroySoon();
         else if (!socket.destroyed) this.#idle.add(socket);
       }
       this.#onClosed();
     });
+  }
+
+  /**
+   * The answers to a pipeline go out one after the other. Of those whose turn had not come when the connection closed,
+   * node tells nobody, and what is under way for them would go on.
+   */
+  #closeUnsent(socket: Socket): void {
+    for (const response of this.#busy.get(socket) ?? []) {
+      response.destroy();
+      if (!response.closed) response.emit("close");
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 export * from "./answer-error.ts";
+export * from "./body-room.ts";
 export * from "./answer-relay.ts";
 export * from "./answer-tail.ts";
 export * from "./control-app.ts";

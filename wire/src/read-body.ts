@@ -1,20 +1,24 @@
 import type { IncomingMessage } from "node:http";
 import { FarmError, formatSize } from "@farmgate/shared";
+import type { BodyShare } from "./body-room.ts";
 import { GatheredBytes } from "./gathered-bytes.ts";
 
 /** Ends the reading early: it rejects with this. */
 export type StopReading = (why: FarmError) => void;
 
+export interface Reading {
+  /** Grows with what comes; releasing it is the caller's part. */
+  share?: BodyShare;
+  /** Is handed what ends the reading early. */
+  onStart?: (stop: StopReading) => void;
+}
+
 /**
  * The whole request body, at most `limit` bytes.
- * Rejects with `body_too_large` as soon as that is known, with `client_closed` when the caller leaves first, and with
- * whatever `onStart`'s argument is called with before the end.
+ * Rejects with `body_too_large` as soon as that is known, with `queue_full` when there is no room for more, with
+ * `client_closed` when the caller leaves first, and with what stopped it.
  */
-export function readBody(
-  request: IncomingMessage,
-  limit: number,
-  onStart: (stop: StopReading) => void = ignore,
-): Promise<Buffer> {
+export function readBody(request: IncomingMessage, limit: number, { share, onStart }: Reading = {}): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const announced = Number(request.headers["content-length"] ?? 0);
     const tooLarge = () =>
@@ -32,6 +36,7 @@ export function readBody(
     const data = (chunk: Buffer): void => {
       gathered.add(chunk);
       if (gathered.length > limit) stop(tooLarge());
+      else if (share?.grow(chunk.length) === false) stop(noRoom());
     };
     const stop = (why: FarmError): void => {
       request.pause();
@@ -50,7 +55,13 @@ export function readBody(
       if (!request.complete) left();
     };
     request.on("data", data).on("end", end).on("close", close).on("error", left);
-    onStart(stop);
+    onStart?.(stop);
+  });
+}
+
+function noRoom(): FarmError {
+  return new FarmError("queue_full", "The requests that wait already take up all the memory there is for them.", {
+    retryAfterS: 5,
   });
 }
 

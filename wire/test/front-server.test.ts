@@ -164,3 +164,36 @@ describe("a caller who leaves", () => {
     expect(noticed).toBe(0);
   });
 });
+
+describe("a pipeline whose connection closes", () => {
+  const ways: [string, (socket: Socket) => void][] = [
+    ["is closed", (socket) => socket.destroy()],
+    ["is reset", (socket) => socket.resetAndDestroy()],
+    ["is closed half-way", (socket) => socket.end()],
+  ];
+  it.each(ways)("that %s tells each of its requests, also those whose turn had not come", async (_way, leave) => {
+    const left: string[] = [];
+    const closed: string[] = [];
+    let arrived = () => {};
+    const allArrived = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    const { server, port } = await listening((request, response) => {
+      onCallerLeft(request, response, () => left.push(request.url ?? ""));
+      response.on("close", () => closed.push(request.url ?? ""));
+      response.write("begun");
+      if (request.url === "/3") arrived();
+    });
+    const socket = caller(port);
+    socket.on("error", () => {});
+    socket.write(["/1", "/2", "/3"].map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(""));
+    await allArrived;
+    leave(socket);
+    while (closed.length < 3) await turn();
+    await turn();
+    expect(closed.toSorted()).toEqual(["/1", "/2", "/3"]);
+    expect([...new Set(left)].toSorted()).toEqual(["/1", "/2", "/3"]);
+    server.close();
+    expect(await Promise.race([server.end(60_000, clock).then(() => "ended"), turn("waits")])).toBe("ended");
+  });
+});

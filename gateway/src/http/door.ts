@@ -34,7 +34,9 @@ export function createDoor(farm: Farm, control: HttpHandler): HttpHandler {
       return;
     }
     const arrivedAt = farm.clock.now();
-    const call = new Call({ id, api, family, request, response, cors, arrivedAt, since: farm.clock.wall() });
+    const since = farm.clock.wall();
+    const share = farm.bodies.share();
+    const call = new Call({ id, api, family, request, response, cors, share, arrivedAt, since });
     onCallerLeft(request, response, () => call.leave());
     void forward(farm, call);
   };

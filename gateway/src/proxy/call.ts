@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Api, type ApiFamily, FarmError, type ScannedBody } from "@farmgate/shared";
-import type { Caller, RequestPriority } from "@farmgate/wire";
+import type { BodyShare, Caller, RequestPriority } from "@farmgate/wire";
 import type { PrefixHashes } from "../routing/prefix-hashes.ts";
 import type { Warmth } from "../routing/types.ts";
 import type { LiveRequest, RequestPhase } from "./live-requests.ts";
@@ -14,6 +14,8 @@ export interface CallStart {
   response: ServerResponse;
   /** CORS headers of the answer, flat. */
   cors: readonly string[];
+  /** Its room for the body. */
+  share: BodyShare;
   /** Milliseconds on the clock of `now`. */
   arrivedAt: number;
   /** Milliseconds since the Unix epoch. */
@@ -39,6 +41,7 @@ export class Call implements LiveRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly cors: readonly string[];
+  readonly share: BodyShare;
   readonly arrivedAt: number;
   readonly since: number;
   readonly tap = new UsageTap();
@@ -73,6 +76,7 @@ export class Call implements LiveRequest {
     this.request = start.request;
     this.response = start.response;
     this.cors = start.cors;
+    this.share = start.share;
     this.arrivedAt = start.arrivedAt;
     this.since = start.since;
   }

@@ -31,6 +31,7 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
   }
   if (served.status === null && served.error !== null) refuse(call, served.error);
   leaveKey();
+  call.share.release();
   farm.live.leave(call);
   farm.accounts.add(call, served);
 }

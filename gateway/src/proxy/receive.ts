@@ -9,7 +9,10 @@ import { hopsOf } from "./headers.ts";
 export async function receive(farm: Farm, call: Call): Promise<Received> {
   const { headers } = call.request;
   const hops = hopsOf(singleValue(headers, HEADER.hop), headers.via, farm.mark);
-  const reading = readBody(call.request, farm.config.limits.body, (stop) => call.onGone(stop));
+  const reading = readBody(call.request, farm.config.limits.body, {
+    share: call.share,
+    onStart: (stop) => call.onGone(stop),
+  });
   const body = await reading.finally(() => call.onGone(null));
   call.receivedAt = farm.clock.now();
   const scan = scanOrRefuse(body, headers["content-encoding"]);

@@ -73,6 +73,7 @@ function callerSide(farm: Farm, call: Call, received: Received, choice: Choice, 
     meaning: (answer) => meaningFrom(choice.worker.engine, answer),
     accept(status, rawHeaders) {
       received.body = EMPTY;
+      call.share.release();
       call.phase = "answering";
       call.firstByteAt = farm.clock.now();
       const { id: requestId, attempts } = call;

@@ -3,8 +3,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { cleanup } from "../support/cleanup.ts";
-import { fakeWorker } from "../support/fake-worker.ts";
-import { agents, runGateway } from "../support/gateway.ts";
+import { fakeWorker, hangs } from "../support/fake-worker.ts";
+import { agents, chat, runGateway } from "../support/gateway.ts";
 import { until } from "../support/until.ts";
 
 setFlagsFromString("--expose-gc");
@@ -50,5 +50,28 @@ describe("a long prompt", () => {
       return held < (streams * size) / 4;
     });
     expect(held).toBeLessThan((streams * size) / 4);
+  });
+
+  it("is counted until its answer begins, or its caller leaves", async () => {
+    const worker = await fakeWorker({ m: "warm" }, hangs);
+    const gateway = await runGateway({ workers: agents({ a: worker }) });
+    const counted = async () =>
+      Number(/^farmgate_body_bytes (\d+)$/m.exec(await (await fetch(`${gateway.url}/metrics`)).text())?.[1]);
+    const body = JSON.stringify({ model: "m", messages: [] });
+    const leaver = new AbortController();
+    const left = chat(gateway, body, { signal: leaver.signal }).catch(() => null);
+    const stream = chat(gateway, body);
+    await until("both are asked", () => worker.asked.length === 2);
+    expect(await counted()).toBe(2 * body.length);
+    leaver.abort();
+    await left;
+    await until("one is given up", async () => (await counted()) === body.length);
+    const { response } = worker.request(worker.asked.findIndex(({ closed }) => !closed));
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write("data: 1\n\n");
+    const answer = await stream;
+    expect(await counted()).toBe(0);
+    response.end();
+    await answer.text();
   });
 });

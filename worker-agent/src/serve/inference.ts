@@ -10,6 +10,8 @@ import {
 } from "@farmgate/shared";
 import {
   answerError,
+  BodyRoom,
+  type BodyShare,
   type Caller,
   type KeyRing,
   type Log,
@@ -46,6 +48,7 @@ export class Inference {
   readonly #context: InferenceContext;
   /** Ends the reading of each request that is still on its way. */
   readonly #arriving = new Set<StopReading>();
+  readonly #bodies = new BodyRoom();
   #jobs = 0;
 
   constructor(context: InferenceContext) {
@@ -64,7 +67,9 @@ export class Inference {
       const known = this.#context.keys.identify(request.headers);
       response.once("close", this.#context.keys.enter(known));
       caller = callerOf(known.name, request.headers);
-      const { order, body } = await this.#read(request, { requestId, known, caller, startedAt });
+      const share = this.#bodies.share();
+      response.once("close", () => share.release());
+      const { order, body } = await this.#read(request, { requestId, known, caller, startedAt, share });
       model = order.model;
       new ServedRequest({ ...order, family }, body, response, this.#context, record).start();
     } catch (thrown) {
@@ -82,7 +87,7 @@ export class Inference {
 
   async #read(
     request: IncomingMessage,
-    asked: { requestId: string; known: Caller; caller: string; startedAt: number },
+    asked: { requestId: string; known: Caller; caller: string; startedAt: number; share: BodyShare },
   ): Promise<{ order: Omit<Order, "family">; body: Buffer }> {
     const url = request.url ?? "";
     if (request.method !== "POST") {
@@ -92,7 +97,7 @@ export class Inference {
       throw new FarmError("not_supported", `${pathOf(url)} is not offered by this version yet.`);
     }
     const { priority, deadlineMs } = wishesOf(request.headers);
-    const body = await this.#receive(request);
+    const body = await this.#receive(request, asked.share);
     const scan = scanOrRefuse(body, request.headers["content-encoding"]);
     const model = allowedModel(scan.model, this.#context.models, asked.known);
     this.#jobs += 1;
@@ -115,12 +120,13 @@ export class Inference {
     return { order, body: replaceModel(body, scan, model.engineName) };
   }
 
-  #receive(request: IncomingMessage): Promise<Buffer> {
+  #receive(request: IncomingMessage, share: BodyShare): Promise<Buffer> {
     let stop: StopReading | null = null;
-    const body = readBody(request, BODY_LIMIT, (stopReading) => {
+    const onStart = (stopReading: StopReading) => {
       stop = stopReading;
       this.#arriving.add(stopReading);
-    });
+    };
+    const body = readBody(request, BODY_LIMIT, { share, onStart });
     return body.finally(() => stop !== null && this.#arriving.delete(stop));
   }
 

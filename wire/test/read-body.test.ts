@@ -1,0 +1,34 @@
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import { expect, it } from "vitest";
+import { BodyRoom } from "../src/body-room.ts";
+import { readBody } from "../src/read-body.ts";
+
+/** A request that has come whole, its body in these pieces. */
+function arriving(...pieces: string[]): IncomingMessage {
+  const request = new IncomingMessage(new Socket());
+  for (const piece of pieces) request.push(Buffer.from(piece));
+  request.complete = true;
+  request.push(null);
+  return request;
+}
+
+it("takes no more bodies than there is room for, and gives the room back", async () => {
+  const room = new BodyRoom(10);
+  const first = room.share();
+  expect(String(await readBody(arriving("1234", "56"), 100, { share: first }))).toBe("123456");
+  expect(room.heldBytes).toBe(6);
+
+  const second = room.share();
+  const refused = readBody(arriving("123", "45"), 100, { share: second });
+  await expect(refused).rejects.toMatchObject({ code: "queue_full", status: 503, retryAfterS: 5 });
+  second.release();
+  expect(room.heldBytes).toBe(6);
+
+  first.release();
+  first.release();
+  expect(room.heldBytes).toBe(0);
+  const third = room.share();
+  await readBody(arriving("1234567890"), 100, { share: third });
+  expect(room.heldBytes).toBe(10);
+});
