@@ -51,7 +51,8 @@ export function scanBody(body: Buffer): BodyScan {
   let messages: MessagesSpan | null = null;
   try {
     reader.object((key) => {
-      if (reader.is(key, "model")) models.push(reader.value());
+      // Of many, two are enough to tell.
+      if (reader.is(key, "model") && models.length < 2) models.push(reader.value());
       else if (reader.is(key, "stream")) stream = asBoolean(body, reader.value());
       else if (reader.is(key, "messages")) messages = readMessages(reader);
       else reader.value();

@@ -5,6 +5,7 @@ export * from "./control-app.ts";
 export * from "./exchange.ts";
 export * from "./exchange-failure.ts";
 export * from "./front-server.ts";
+export * from "./gathered-bytes.ts";
 export * from "./key-ring.ts";
 export * from "./log.ts";
 export * from "./read-body.ts";

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { FarmError, formatSize } from "@farmgate/shared";
+import { GatheredBytes } from "./gathered-bytes.ts";
 
 /** Ends the reading early: it rejects with this. */
 export type StopReading = (why: FarmError) => void;
@@ -22,17 +23,15 @@ export function readBody(
       reject(tooLarge());
       return;
     }
-    const chunks: Buffer[] = [];
-    let length = 0;
+    const gathered = new GatheredBytes();
     // The request outlives its body by a whole answer, and what listens to it holds the body: so nothing stays.
     const settle = (): void => {
       request.off("data", data).off("end", end).off("close", close).off("error", left);
       request.on("error", ignore);
     };
     const data = (chunk: Buffer): void => {
-      length += chunk.length;
-      chunks.push(chunk);
-      if (length > limit) stop(tooLarge());
+      gathered.add(chunk);
+      if (gathered.length > limit) stop(tooLarge());
     };
     const stop = (why: FarmError): void => {
       request.pause();
@@ -41,7 +40,7 @@ export function readBody(
     };
     const end = (): void => {
       settle();
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length));
+      resolve(gathered.bytes());
     };
     const left = (): void => {
       settle();

@@ -1,5 +1,5 @@
 import { type Clock, headerValue } from "@farmgate/shared";
-import { Exchange, type ExchangeFailure } from "@farmgate/wire";
+import { Exchange, type ExchangeFailure, GatheredBytes } from "@farmgate/wire";
 import type { Dispatcher } from "undici";
 import type { GetAnswer } from "./read-poll.ts";
 
@@ -32,8 +32,7 @@ export function pollGet(
   const fullPath = url.pathname.replace(/\/+$/, "") + path;
 
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const body = new GatheredBytes();
     let head: { status: number; server: string } | null = null;
     let cut = "";
     let stopTimer = () => {};
@@ -52,16 +51,15 @@ export function pollGet(
           head = { status, server: headerValue(rawHeaders, "server") ?? "" };
         },
         data(chunk) {
-          size += chunk.length;
-          chunks.push(chunk);
-          if (size > MAX_BODY) cancel("the answer is over 8 MB");
+          body.add(chunk);
+          if (body.length > MAX_BODY) cancel("the answer is over 8 MB");
           return true;
         },
         end(outcome) {
           stopTimer();
           stop.removeEventListener("abort", onStop);
           if (outcome.ok && head !== null) {
-            resolve({ kind: "answer", ...head, body: Buffer.concat(chunks, size).toString("utf8") });
+            resolve({ kind: "answer", ...head, body: body.bytes().toString("utf8") });
           } else {
             resolve(unanswered(head?.status ?? null, outcome.ok ? null : outcome.failure, cut, timeoutMs));
           }

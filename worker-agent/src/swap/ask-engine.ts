@@ -1,4 +1,5 @@
 import type { Clock } from "@farmgate/shared";
+import { GatheredBytes } from "@farmgate/wire";
 import { Agent } from "undici";
 
 /** More than any list of models; a longer answer is cut off there. */
@@ -41,14 +42,12 @@ export class EngineAsker {
         body: question.json === null ? null : JSON.stringify(question.json),
         signal: AbortSignal.any([limit.signal, question.signal]),
       });
-      const chunks: Buffer[] = [];
-      let length = 0;
+      const text = new GatheredBytes();
       for await (const chunk of body as AsyncIterable<Buffer>) {
-        chunks.push(chunk);
-        length += chunk.length;
-        if (length > MAX_BYTES) break;
+        text.add(chunk);
+        if (text.length > MAX_BYTES) break;
       }
-      return { status: statusCode, text: Buffer.concat(chunks).toString("utf8") };
+      return { status: statusCode, text: text.bytes().toString("utf8") };
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       return { status: 0, text: code === "ECONNREFUSED" ? "nothing listens there" : message };

@@ -1,0 +1,41 @@
+/** Pieces below this size are copied together: as objects of their own, tiny ones cost a hundred times their bytes. */
+const SMALL = 4_096;
+const BLOCK = 65_536;
+
+/** A body that comes in pieces, however many. Large ones are kept as they are. */
+export class GatheredBytes {
+  #pieces: Buffer[] = [];
+  /** Small pieces since the last large one: `[#from, #to)` of the block. */
+  #block: Buffer = Buffer.alloc(0);
+  #from = 0;
+  #to = 0;
+  length = 0;
+
+  add(piece: Buffer): void {
+    this.length += piece.length;
+    if (piece.length >= SMALL) {
+      this.#closeBlock();
+      this.#pieces.push(piece);
+      return;
+    }
+    if (this.#to + piece.length > this.#block.length) {
+      this.#closeBlock();
+      this.#block = Buffer.allocUnsafe(BLOCK);
+      this.#from = 0;
+      this.#to = 0;
+    }
+    this.#to += piece.copy(this.#block, this.#to);
+  }
+
+  /** All of it. A single large piece is not copied. */
+  bytes(): Buffer {
+    this.#closeBlock();
+    const [first] = this.#pieces;
+    return this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces, this.length);
+  }
+
+  #closeBlock(): void {
+    if (this.#to > this.#from) this.#pieces.push(this.#block.subarray(this.#from, this.#to));
+    this.#from = this.#to;
+  }
+}
