@@ -192,6 +192,17 @@ describe("a request", () => {
     expect(await answer.json()).toMatchObject({ error: { code: "body_too_large" } });
   });
 
+  it("whose deadline passes before its engine has answered is told so, and frees its slot", async () => {
+    const engine = await handMadeEngine(() => {});
+    const rig = await rigFor(engine);
+    const late = await rig.chat("coder", "Hi", { headers: { "x-farmgate-deadline-ms": "300" } });
+    expect(late.status).toBe(503);
+    expect(await late.json()).toMatchObject({ error: { code: "deadline" } });
+    expect(late.headers.get("x-should-retry")).toBe("false");
+    await until(() => engine.left === 1);
+    expect(await rig.health()).toMatchObject({ inflight: 0, model: "coder" });
+  });
+
   it("whose deadline passes in the queue is told so, and starts no swap of its own", async () => {
     const rig = await startHeldRig();
     const long = rig.chat("a", "1");

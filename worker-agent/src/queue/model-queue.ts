@@ -18,7 +18,7 @@ interface Lane {
   readonly jobs: SortedList<Waiting>;
 }
 
-const byArrival = (a: Waiting, b: Waiting): number => a.arrivedAt - b.arrivedAt || a.seq - b.seq;
+export const byArrival = (a: Waiting, b: Waiting): number => a.arrivedAt - b.arrivedAt || a.seq - b.seq;
 
 /** The jobs of one class: callers in turn, each caller's jobs in order of arrival. */
 class CallersInTurn {

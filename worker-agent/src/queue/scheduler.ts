@@ -1,5 +1,6 @@
 import { formatDuration } from "@farmgate/shared";
 import { AnswerTimes } from "./answer-times.ts";
+import { Deadlines } from "./deadlines.ts";
 import { greedy } from "./greedy.ts";
 import type { Waiting } from "./model-queue.ts";
 import { createModels } from "./model-state.ts";
@@ -9,7 +10,7 @@ import type { Step } from "./next-step.ts";
 import type { Policy } from "./policy.ts";
 import { deadlinePassed, loadFailed, queueFull, refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
-import { SortedList } from "./sorted-list.ts";
+import { Room } from "./room.ts";
 import { beginTurn, countGrant } from "./turn.ts";
 import type { Turn } from "./turn.ts";
 import type { Job, SchedulerEffect, SchedulerEvent, SchedulerRules, SchedulerView } from "./types.ts";
@@ -18,8 +19,8 @@ import { Wake } from "./wake.ts";
 
 /**
  * One machine's queue and the choice of the loaded model: events in, effects out, one owner of all state.
- * Rules R1 to R7 are in place.ts (R1), turn.ts (R2, R3), next-step.ts (R4, R5), failure-budget.ts (R6) and
- * model-queue.ts (R7); what they promise is computed in bound.ts.
+ * Its rules are in place.ts (R1), turn.ts (R2, R3), next-step.ts (R4, R5), failure-budget.ts (R6), model-queue.ts (R7)
+ * and room.ts (R9); what they promise is computed in bound.ts.
  *
  * `now` is in milliseconds on a clock that never goes back, the one that `Job.arrivedAt` is on.
  */
@@ -28,8 +29,9 @@ export class Scheduler {
   readonly #policy: Policy;
   readonly #models: ReadonlyMap<string, ModelState>;
   readonly #waiting = new Map<string, Waiting>();
+  readonly #room = new Room();
   readonly #running = new Map<string, { job: Job; model: ModelState; grantedAt: number }>();
-  readonly #deadlines = new SortedList<Waiting>((a, b) => deadlineOf(a) - deadlineOf(b) || a.seq - b.seq);
+  readonly #deadlines = new Deadlines();
   readonly #answers = new AnswerTimes();
   readonly #wake = new Wake();
   #turn: Turn | null = null;
@@ -52,11 +54,10 @@ export class Scheduler {
     this.#effects = [];
     const newcomer = this.#take(event, now);
     this.#dropExpired(now);
-    let step = this.#nextStep(now);
-    for (; step.do === "grant"; step = this.#nextStep(now)) this.#grant(step.othersWait, now);
+    let step = this.#grantAll(now);
     if (newcomer !== null && this.#lacksRoom(newcomer)) {
       this.#refuseForRoom(newcomer, now);
-      step = this.#nextStep(now);
+      step = this.#grantAll(now);
     }
     if (step.do === "load") this.#load(step.model, step.cause, now);
     this.#noteIdle(step, now);
@@ -129,9 +130,10 @@ export class Scheduler {
     const arrivedAt = Math.min(job.arrivedAt, now);
     const entry: Waiting = { job, arrivedAt, seq: ++this.#arrivals, priority: job.priority };
     this.#waiting.set(job.id, entry);
+    this.#room.add(entry);
     model.place.arrived(now);
     model.queue.add(entry);
-    if (job.deadlineAt !== null) this.#deadlines.insert(entry);
+    this.#deadlines.add(entry);
     return entry;
   }
 
@@ -141,12 +143,13 @@ export class Scheduler {
   }
 
   #refuseForRoom(newcomer: Waiting, now: number): void {
-    const { queue, place, slots } = this.#model(newcomer.job.model);
-    queue.remove(newcomer);
-    this.#forget(newcomer);
+    const entry = this.#room.oneTooMany(newcomer, (model) => this.#model(model).slots);
+    const { queue, place, slots } = this.#model(entry.job.model);
+    queue.remove(entry);
+    this.#forget(entry);
     if (queue.size === 0) place.emptied(now);
     const serveMs = this.#answers.toServe(this.#waiting.size, slots);
-    this.#reject(newcomer.job.id, queueFull(this.#rules.maxDepth, serveMs));
+    this.#reject(entry.job.id, queueFull(this.#rules.maxDepth, serveMs));
   }
 
   /** A waiting job's caller is gone or its time is up. A running one ends with `done`, whatever the caller does. */
@@ -162,7 +165,8 @@ export class Scheduler {
 
   #forget(entry: Waiting): void {
     this.#waiting.delete(entry.job.id);
-    if (entry.job.deadlineAt !== null) this.#deadlines.remove(entry);
+    this.#room.remove(entry);
+    this.#deadlines.remove(entry);
   }
 
   #done(id: string, now: number): void {
@@ -224,8 +228,7 @@ export class Scheduler {
   }
 
   #dropExpired(now: number): void {
-    for (let entry = this.#deadlines.first; entry !== undefined; entry = this.#deadlines.first) {
-      if (deadlineOf(entry) > now) return;
+    for (let entry = this.#deadlines.passed(now); entry !== undefined; entry = this.#deadlines.passed(now)) {
       this.#giveUp(entry.job.id, now);
       this.#reject(entry.job.id, deadlinePassed(now - entry.arrivedAt));
     }
@@ -239,6 +242,13 @@ export class Scheduler {
       models: this.#models,
     };
     return nextStep(standing, this.#policy, this.#rules, now);
+  }
+
+  /** Grants while that is the next step, and tells the one after. */
+  #grantAll(now: number): Step {
+    let step = this.#nextStep(now);
+    for (; step.do === "grant"; step = this.#nextStep(now)) this.#grant(step.othersWait, now);
+    return step;
   }
 
   #grant(othersWait: boolean, now: number): void {
@@ -270,8 +280,7 @@ export class Scheduler {
   }
 
   #askForWake(step: Step): void {
-    const deadline = this.#deadlines.first?.job.deadlineAt ?? null;
-    const effect = this.#wake.ask([deadline, step.do === "keep" ? step.until : null]);
+    const effect = this.#wake.ask([this.#deadlines.next, step.do === "keep" ? step.until : null]);
     if (effect !== null) this.#effects.push(effect);
   }
 
@@ -284,8 +293,4 @@ export class Scheduler {
     if (model === undefined) throw new Error(`no model named ${name}`);
     return model;
   }
-}
-
-function deadlineOf(entry: Waiting): number {
-  return entry.job.deadlineAt ?? Number.POSITIVE_INFINITY;
 }

@@ -19,6 +19,10 @@ export class SortedList<T> {
     return this.#items[0];
   }
 
+  get last(): T | undefined {
+    return this.#items.at(-1);
+  }
+
   insert(item: T): void {
     this.#items.splice(this.rank(item), 0, item);
   }

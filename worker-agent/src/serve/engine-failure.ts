@@ -21,6 +21,11 @@ export function afterFailure(
   return "tell"; // (3)
 }
 
+/** The time that the caller gave for the first byte is over. */
+export function deadlineError(): FarmError {
+  return new FarmError("deadline", "The request's deadline passed before its engine had answered.");
+}
+
 /** What a caller is told of a failed exchange with the model's engine. */
 export function toFarmError(failure: ExchangeFailure, model: string): FarmError {
   const engine = `The engine of ${model}`;

@@ -23,7 +23,7 @@ import {
 import type { Executor, Waiter } from "../executor.ts";
 import type { Job } from "../queue/types.ts";
 import type { ServedModel } from "../served-model.ts";
-import { afterFailure, lostEngine, toFarmError } from "./engine-failure.ts";
+import { afterFailure, deadlineError, lostEngine, toFarmError } from "./engine-failure.ts";
 import { readSpeed } from "./answer-speed.ts";
 
 /** The caller's patience is the limit; these only free a slot that a dead engine would hold for ever. Milliseconds. */
@@ -152,7 +152,14 @@ export class ServedRequest implements Waiter, ExchangeSink {
   #send({ pool, origin, prefix }: Upstream): void {
     const { method, path, headers } = this.#order;
     const request = { origin, method, path: prefix + path, headers, body: this.#body };
-    this.#exchange = new Exchange(pool, request, ENGINE_TIMEOUTS, this.#context.clock, this);
+    const firstByteMs = Math.min(ENGINE_TIMEOUTS.firstByteMs, this.#deadlineLeft());
+    const timeouts = { ...ENGINE_TIMEOUTS, firstByteMs };
+    this.#exchange = new Exchange(pool, request, timeouts, this.#context.clock, this);
+  }
+
+  #deadlineLeft(): number {
+    const { deadlineAt } = this.#job;
+    return deadlineAt === null ? Number.POSITIVE_INFINITY : Math.max(0, deadlineAt - this.#context.clock.now());
   }
 
   #unanswered(failure: ExchangeFailure): void {
@@ -175,7 +182,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
       }
       case "tell":
         if (lostEngine(failure)) executor.tell({ type: "lost", model: this.#job.model });
-        this.#breakOff(toFarmError(failure, this.#order.model.name));
+        this.#breakOff(this.#deadlineLeft() === 0 ? deadlineError() : toFarmError(failure, this.#order.model.name));
     }
   }
 

@@ -73,8 +73,8 @@ describe("R1, a place", () => {
     const arrivals = [
       job("busy", 0, "a", { answerMs: 12_000 }),
       job("gone", 1_000, "b", { leaveAt: 1_100 }),
-      job("c1", 2_000, "c"),
-      job("c2", 2_000, "c", { leaveAt: 2_500 }),
+      job("c1", 2_000, "c", { caller: "x" }),
+      job("c2", 2_000, "c", { caller: "y", leaveAt: 2_500 }),
       job("full", 2_100, "b"),
       job("again", 9_000, "b"),
     ];
