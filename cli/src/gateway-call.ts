@@ -1,3 +1,4 @@
+import { plainText } from "@farmgate/shared";
 import { CommandError } from "./exit-code.ts";
 import { type JsonAnswer, getJson } from "./get-json.ts";
 
@@ -44,5 +45,5 @@ function reason(error: unknown): string {
 /** The message of an OpenAI-shaped error; empty for anything else. */
 function errorMessage(value: unknown): string {
   const error = (value as { error?: { message?: unknown } } | null | undefined)?.error;
-  return typeof error?.message === "string" ? error.message : "";
+  return typeof error?.message === "string" ? plainText(error.message) : "";
 }

@@ -13,6 +13,7 @@ export * from "./json-scan.ts";
 export * from "./model-glob.ts";
 export * from "./model-kind.ts";
 export * from "./model-name.ts";
+export * from "./plain-text.ts";
 export * from "./protocol/catalog.ts";
 export * from "./random.ts";
 export * from "./request-target.ts";

@@ -1,3 +1,5 @@
+import { plainText } from "@farmgate/shared";
+
 /** What the start of the line tells already, or what no person asks for. */
 const ELSEWHERE: ReadonlySet<string> = new Set(["level", "time", "pid", "hostname", "name", "caller", "msg", "err"]);
 
@@ -19,12 +21,7 @@ export function readableLine(entry: Readonly<Record<string, unknown>>): string {
   const stack = (entry["err"] as { stack?: unknown } | null | undefined)?.stack;
   if (typeof stack === "string") below.push(stack);
   const lines = [words.join(" "), ...below.flatMap((text) => text.split("\n").map((line) => `    ${line}`))];
-  return lines.map(shown).join("\n");
-}
-
-/** A caller chooses some of the texts, and must not move the cursor of the terminal that they are shown on. */
-function shown(line: string): string {
-  return line.replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");
+  return lines.map(plainText).join("\n");
 }
 
 function fieldText(value: unknown): string {

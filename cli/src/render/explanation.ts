@@ -1,19 +1,20 @@
 import { z } from "zod";
 import { CommandError } from "../exit-code.ts";
+import { shownText } from "./shown-text.ts";
 import { table } from "./table.ts";
 import { wrap } from "./wrap.ts";
 
 const schema = z.object({
-  model: z.string(),
+  model: shownText,
   decision: z.discriminatedUnion("kind", [
-    z.object({ kind: z.literal("send"), worker: z.string() }),
-    z.object({ kind: z.literal("wait"), set: z.string() }),
-    z.object({ kind: z.literal("none"), code: z.string(), message: z.string() }),
+    z.object({ kind: z.literal("send"), worker: shownText }),
+    z.object({ kind: z.literal("wait"), set: shownText }),
+    z.object({ kind: z.literal("none"), code: shownText, message: shownText }),
   ]),
   ranked: z.array(
-    z.object({ worker: z.string(), set: z.string(), warmth: z.string(), reason: z.string(), inflight: z.number() }),
+    z.object({ worker: shownText, set: shownText, warmth: shownText, reason: shownText, inflight: z.number() }),
   ),
-  out: z.array(z.object({ worker: z.string(), reason: z.string() })),
+  out: z.array(z.object({ worker: shownText, reason: shownText })),
 });
 export type Explanation = z.infer<typeof schema>;
 

@@ -2,30 +2,31 @@ import { formatDuration } from "@farmgate/shared";
 import { z } from "zod";
 import { CommandError } from "../exit-code.ts";
 import { count } from "./count.ts";
+import { shownText } from "./shown-text.ts";
 import { table } from "./table.ts";
 
 const workerSchema = z.object({
-  name: z.string(),
-  engine: z.string(),
-  state: z.string(),
-  catalog: z.string(),
+  name: shownText,
+  engine: shownText,
+  state: shownText,
+  catalog: shownText,
   inflight: z.number(),
-  problem: z.string().nullish(),
-  models: z.array(z.object({ id: z.string(), state: z.string(), queued: z.number().nullish() })),
+  problem: shownText.nullish(),
+  models: z.array(z.object({ id: shownText, state: shownText, queued: z.number().nullish() })),
 });
 const modelSchema = z.object({
-  id: z.string(),
-  kind: z.string(),
+  id: shownText,
+  kind: shownText,
   context_length: z.number().nullish(),
-  states: z.array(z.object({ worker: z.string(), state: z.string() })),
+  states: z.array(z.object({ worker: shownText, state: shownText })),
 });
 const requestSchema = z.object({
-  id: z.string(),
-  api: z.string(),
-  model: z.string(),
-  worker: z.string().nullable(),
-  phase: z.string(),
-  caller: z.string(),
+  id: shownText,
+  api: shownText,
+  model: shownText,
+  worker: shownText.nullable(),
+  phase: shownText,
+  caller: shownText,
   age_ms: z.number(),
 });
 const statusSchema = z.object({

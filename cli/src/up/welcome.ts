@@ -36,7 +36,7 @@ export function welcome(facts: WelcomeFacts): string {
     ...(facts.keyNeeded ? ["  export FARMGATE_KEY=... # one of the file's keys"] : []),
     `  curl${key} ${facts.url}/v1/models`,
     `  curl -N${key} ${facts.url}/v1/chat/completions -H 'content-type: application/json' \\`,
-    `    -d '${body}'`,
+    `    -d ${shellQuoted(body)}`,
     `  ${statusCommand(facts)}`,
     "",
     `Live state as JSON: ${facts.url}/farm/workers, .../models, .../requests`,
@@ -45,6 +45,11 @@ export function welcome(facts: WelcomeFacts): string {
     "",
   ];
   return lines.join("\n");
+}
+
+/** As one word of a shell: an engine chose the model's name, and the line is there to be pasted. */
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function origin(facts: WelcomeFacts): string {

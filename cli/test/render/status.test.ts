@@ -95,4 +95,20 @@ describe("the state of a farm as text", () => {
   test("what is no state is refused", () => {
     expect(() => readStatus({ ...answers, models: [] })).toThrow(/another version/);
   });
+
+  test("shows no control character that a caller or a worker has put into a name", () => {
+    const hostile = "\u001b[2J\u009b31m\nevil";
+    const status = {
+      workers: { workers: [worker("w", { problem: hostile, models: [{ id: hostile, state: "warm" }] })] },
+      models: { models: [] },
+      requests: {
+        requests: [
+          { id: "r", api: "chat", model: hostile, worker: null, phase: "waiting", caller: hostile, age_ms: 1 },
+        ],
+      },
+    };
+    const text = renderStatus("http://x", readStatus(status), 200);
+    expect(text.match(/\?\[2J\?31m\?evil/g)).toHaveLength(4);
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  });
 });

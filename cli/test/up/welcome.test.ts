@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { welcome, type WelcomeFacts } from "../../src/up/welcome.ts";
 
@@ -23,6 +24,13 @@ test("the commands name the address, the model and, where one is needed, the key
   expect(text).toContain("export FARMGATE_KEY=");
   expect(text).toContain('"model":"qwen3-4b"');
   expect(text).toContain("farmgate status --gateway http://127.0.0.1:9000");
+});
+
+test("a model's name stays inside the command's quotes, whatever it is", () => {
+  const text = welcome({ ...facts, model: "it's $(here) `too`" });
+  const data = / -d (.*)$/m.exec(text)?.[1] ?? "";
+  const typed = execFileSync("sh", ["-c", `printf %s ${data}`], { encoding: "utf8" });
+  expect(JSON.parse(typed)).toMatchObject({ model: "it's $(here) `too`" });
 });
 
 test("the text of the demo farm fits a terminal of eighty columns, but for the command with the body", () => {
