@@ -11,6 +11,9 @@ import { fileURLToPath } from "node:url";
 const GRACE_MS = 3_000;
 const LINES_SHOWN = 15;
 
+/** No contender writes a line per request. */
+const QUIET = { ...process.env, FARMGATE_LOG_LEVEL: "warn" };
+
 export class Children {
   readonly #running = new Set<ChildProcess>();
   readonly #logs = new Map<ChildProcess, string>();
@@ -26,7 +29,7 @@ export class Children {
   spawn(name: string, command: string, args: string[], cwd?: string): ChildProcess {
     const log = join(this.folder, `${name}-${this.#logs.size}.log`);
     const file = openSync(log, "a");
-    const child = this.#keep(spawn(command, args, { stdio: ["ignore", file, file], ...(cwd && { cwd }) }));
+    const child = this.#keep(spawn(command, args, { stdio: ["ignore", file, file], env: QUIET, ...(cwd && { cwd }) }));
     closeSync(file);
     this.#logs.set(child, log);
     child.on("error", (error) => {
