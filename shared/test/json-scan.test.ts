@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ANSWERS_KEPT, replaceModel, type ScannedBody, scanBody } from "../src/json-scan.ts";
+import { replaceModel, type ScannedBody, scanBody } from "../src/json-scan.ts";
 
 function scan(text: string): ScannedBody {
   const result = scanBody(Buffer.from(text));
@@ -70,17 +70,6 @@ describe("what a scan finds", () => {
     const found = scan('{"stream":true,"messages":[1],"model":"m","messages":[],"stream":false}');
     expect(found.stream).toBe(false);
     expect(found.messages).toBeNull();
-  });
-
-  it("keeps the last places alone where there are millions of answers", () => {
-    const count = 2_000_000;
-    const bytes = Buffer.from(`{"model":"m","messages":[1${',{"role":"assistant"}'.repeat(count)}]}`);
-    const startedAt = performance.now();
-    const found = scanBody(bytes);
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
-    const places = found.ok ? (found.messages?.beforeAnswers ?? []) : [];
-    expect(places).toHaveLength(ANSWERS_KEPT);
-    expect(places.at(-1)).toBe(bytes.length - ',{"role":"assistant"}]}'.length);
   });
 });
 
