@@ -10,7 +10,7 @@ export default defineConfig({
         ...source,
         test: {
           name: "unit",
-          include: ["{shared,wire,worker-agent,gateway,simulator,cli}/test/**/*.test.ts"],
+          include: ["{shared,engines,wire,worker-agent,gateway,simulator,cli}/test/**/*.test.ts"],
           testTimeout: 20_000,
         },
       },

@@ -8,6 +8,7 @@ export * from "./config/pieces.ts";
 export * from "./config/problem.ts";
 export * from "./error-envelope.ts";
 export * from "./errors.ts";
+export * from "./get-answer.ts";
 export * from "./headers.ts";
 export * from "./json-scan.ts";
 export * from "./model-glob.ts";

@@ -9,6 +9,7 @@ export * from "./front-server.ts";
 export * from "./gathered-bytes.ts";
 export * from "./key-ring.ts";
 export * from "./log.ts";
+export * from "./poll-get.ts";
 export * from "./read-body.ts";
 export * from "./refuse-nonsense.ts";
 export * from "./request-headers.ts";

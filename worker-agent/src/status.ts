@@ -43,9 +43,14 @@ export function catalogOf(
         apis: APIS,
         quantization: null,
         digest: null,
+        pinned: false,
+        prompt_tokens_per_second: null,
+        service_ms: null,
+        predicted_wait_ms: null,
+        wait_bound_ms: null,
       };
     }),
-    queue: { depth: view.depth, swapping_to: view.swappingTo },
+    queue: { depth: view.depth, swapping_to: view.swappingTo, waiting: [] },
     memory: {
       budget_bytes: 0,
       used_bytes: models.find((model) => model.name === view.loaded)?.memoryBytes ?? 0,

@@ -1,6 +1,7 @@
 import { nameKey } from "@farmgate/shared";
 import { sameList } from "./show-models.ts";
-import type { CatalogModel, WorkerEntry } from "./types.ts";
+import type { CatalogModel } from "@farmgate/engines";
+import type { WorkerEntry } from "./types.ts";
 
 /** One worker's model as it counts for the union: flat, since the union reads all of them for each entry. */
 export interface Listing {

@@ -1,8 +1,8 @@
+import { EnginePoll, type PollResult } from "@farmgate/engines";
 import type { CancelTimer, Clock, Random } from "@farmgate/shared";
+import { pollGet } from "@farmgate/wire";
 import { Agent } from "undici";
-import { pollGet } from "./poll-get.ts";
-import type { CatalogEvent, PollResult, WorkerConfig } from "./types.ts";
-import { WorkerPoll } from "./worker-poll.ts";
+import type { CatalogEvent, WorkerConfig } from "./types.ts";
 
 export interface PollerSettings {
   /** Between the starts of two polls of one worker, in milliseconds; each time up to 10 % more or less. */
@@ -22,7 +22,7 @@ export interface PollerDeps {
 /** One worker under poll. */
 interface Watched {
   config: WorkerConfig;
-  poll: WorkerPoll;
+  poll: EnginePoll;
   stop: AbortController;
   /** When its last poll was started; null before the first. */
   startedAt: number | null;
@@ -86,7 +86,7 @@ export class CatalogPoller {
     const stop = new AbortController();
     const get = (path: string) =>
       pollGet(this.#agent, this.#deps.clock, config, path, this.#settings.timeoutMs, stop.signal);
-    const poll = new WorkerPoll(config, get);
+    const poll = new EnginePoll(config.engine, get);
     return { config, poll, stop, startedAt: null, running: null, cancelTimer: () => {} };
   }
 

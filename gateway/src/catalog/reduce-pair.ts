@@ -1,5 +1,5 @@
 import { type Api, nameKey } from "@farmgate/shared";
-import { adapterFor } from "../adapters/adapter-for.ts";
+import { adapterFor } from "@farmgate/engines";
 import { RETRY_MS } from "./reduce-poll.ts";
 import { showModels } from "./show-models.ts";
 import type { TrackedWorker } from "./tracked.ts";

@@ -1,7 +1,7 @@
 import { nameKey } from "@farmgate/shared";
 import { sameList, showModels } from "./show-models.ts";
 import { NO_ENTRIES, type TrackedWorker } from "./tracked.ts";
-import type { CatalogModel, CatalogReport, EngineName, PollResult } from "./types.ts";
+import type { CatalogModel, CatalogReport, EngineName, PollResult } from "@farmgate/engines";
 
 /** How long a failed load keeps its model back, in milliseconds. */
 export const RETRY_MS = 60_000;

@@ -1,7 +1,8 @@
 import { anyGlobMatches, type ModelState, nameKey } from "@farmgate/shared";
-import { adapterFor } from "../adapters/adapter-for.ts";
+import { adapterFor } from "@farmgate/engines";
 import { NO_ENTRIES, type TrackedWorker } from "./tracked.ts";
-import type { CatalogModel, CatalogReport, WorkerConfig } from "./types.ts";
+import type { CatalogModel, CatalogReport } from "@farmgate/engines";
+import type { WorkerConfig } from "./types.ts";
 
 /**
  * The worker with `report` and `byKey` as readers shall see them: its last good catalogue, with what happened since

@@ -1,5 +1,6 @@
 import type { Listings } from "./listings.ts";
-import type { Catalog, CatalogReport, WorkerConfig, WorkerEntry } from "./types.ts";
+import type { CatalogReport } from "@farmgate/engines";
+import type { Catalog, WorkerConfig, WorkerEntry } from "./types.ts";
 
 /** A worker with what the reduction itself must remember between events; readers see the `WorkerEntry`. */
 export interface TrackedWorker extends WorkerEntry {

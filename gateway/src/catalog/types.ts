@@ -1,16 +1,5 @@
-import type { Api, ModelState } from "@farmgate/shared";
-
-/** Contract section 2, `workers[].engine`, without `auto`. */
-export type EngineName =
-  | "agent"
-  | "ollama"
-  | "llama-server"
-  | "vllm"
-  | "lmstudio"
-  | "llama-swap"
-  | "mlx"
-  | "tei"
-  | "openai";
+import type { CatalogModel, CatalogReport, EngineName, PollResult } from "@farmgate/engines";
+import type { Api } from "@farmgate/shared";
 
 /** A worker as its owner configured it; times in milliseconds. */
 export interface WorkerConfig {
@@ -23,51 +12,6 @@ export interface WorkerConfig {
   maxConcurrent: number;
   apiKey: string | null;
 }
-
-/** One model on one worker, as its last good catalogue told it. */
-export interface CatalogModel {
-  /** The worker's own spelling: what is sent upstream. */
-  id: string;
-  /** Other names under which the worker answers this model. */
-  aliases: readonly string[];
-  /**
-   * Residency is a pair (known?, loaded?): `unknown` is not known, the others are known, and `warm` alone is loaded.
-   */
-  state: ModelState;
-  kind: string;
-  contextLength: number | null;
-  slots: number | null;
-  queued: number | null;
-  oldestWaitMs: number | null;
-  loadMs: number | null;
-  tokensPerSecond: number | null;
-  /** null: whatever the engine serves. */
-  apis: readonly Api[] | null;
-}
-
-/** What an adapter made of a worker's catalogue answer. */
-export interface CatalogReport {
-  models: readonly CatalogModel[];
-  /** It answers an error for a name that it does not have (contract: "No wrong model ever answers"). */
-  refusesUnknown: boolean;
-  draining: boolean;
-  /** Slots of the whole worker when models report none of their own. */
-  slots: number | null;
-}
-
-/**
- * What one poll found.
- * ok: a usable catalogue. loading: alive, its last known models are loading (llama-server's 503 "Loading model").
- * no_catalog: alive but without a usable one. unauthorized: 401 or 403 on the catalogue.
- * dead: no status line in time; refused: nothing listens.
- */
-export type PollResult =
-  | { kind: "ok"; engine: EngineName; report: CatalogReport }
-  | { kind: "loading"; engine: EngineName }
-  | { kind: "no_catalog"; engine: EngineName | null; reason: string }
-  | { kind: "unauthorized"; engine: EngineName | null; reason: string }
-  | { kind: "dead"; reason: string }
-  | { kind: "refused"; reason: string };
 
 export type CatalogEvent =
   /** The configured workers, at start and after a reload; known state of those that stay is kept. */

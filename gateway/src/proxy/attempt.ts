@@ -8,7 +8,7 @@ import {
   type ExchangeTimeouts,
 } from "@farmgate/wire";
 import type { Dispatcher } from "undici";
-import { readErrorReason } from "../adapters/error-text.ts";
+import { readErrorReason } from "@farmgate/engines";
 import type { AnswerMeaning, FailedAttempt } from "./failure.ts";
 import { retryAfterSeconds } from "./headers.ts";
 

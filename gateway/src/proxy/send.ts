@@ -1,6 +1,6 @@
 import { FarmError, isEventStream, replaceModel } from "@farmgate/shared";
 import { AnswerRelay, type ExchangeFailure, type ExchangeRequest, type Upstream } from "@farmgate/wire";
-import { meaningFrom } from "../adapters/adapter-for.ts";
+import { meaningFrom } from "@farmgate/engines";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
 import { Attempt, type AttemptEnd, type AttemptTarget } from "./attempt.ts";

@@ -1,4 +1,5 @@
-import type { CatalogModel, WorkerEntry } from "../catalog/types.ts";
+import type { CatalogModel } from "@farmgate/engines";
+import type { WorkerEntry } from "../catalog/types.ts";
 import { nothingServes } from "./nothing-serves.ts";
 import { describeStanding, type Standing, standingWith } from "./standing.ts";
 import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy } from "./types.ts";

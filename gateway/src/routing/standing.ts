@@ -1,5 +1,6 @@
 import { anyGlobMatches, nameKey } from "@farmgate/shared";
-import type { Aside, CatalogModel, EngineName, WorkerEntry } from "../catalog/types.ts";
+import type { CatalogModel, EngineName } from "@farmgate/engines";
+import type { Aside, WorkerEntry } from "../catalog/types.ts";
 import type { RoutingContext, RoutingRequest, RoutingSet, Warmth } from "./types.ts";
 
 /** Where a worker stands with a model. One shared value for each case, so that judging a worker allocates nothing. */

@@ -1,5 +1,6 @@
 import type { Api } from "@farmgate/shared";
-import type { Catalog, CatalogModel, WorkerEntry } from "../catalog/types.ts";
+import type { CatalogModel } from "@farmgate/engines";
+import type { Catalog, WorkerEntry } from "../catalog/types.ts";
 
 /** The contract's word for where the chosen worker stands with the model. */
 export type Warmth = "warm" | "possibly-warm" | "loading" | "cold" | "unlisted";

@@ -1,14 +1,8 @@
-import { catalogModel } from "../../src/adapters/read-model.ts";
+import { catalogModel, catalogReport } from "@farmgate/engines";
 import { emptyCatalog, reduce } from "../../src/catalog/reduce.ts";
 import type { TrackedCatalog, TrackedWorker } from "../../src/catalog/tracked.ts";
-import type {
-  CatalogEvent,
-  CatalogModel,
-  CatalogReport,
-  EngineName,
-  PollResult,
-  WorkerConfig,
-} from "../../src/catalog/types.ts";
+import type { CatalogModel, CatalogReport, EngineName, PollResult } from "@farmgate/engines";
+import type { CatalogEvent, WorkerConfig } from "../../src/catalog/types.ts";
 
 export function workerConfig(name: string, more: Partial<WorkerConfig> = {}): WorkerConfig {
   return {
@@ -24,7 +18,7 @@ export function workerConfig(name: string, more: Partial<WorkerConfig> = {}): Wo
 }
 
 export function report(models: readonly CatalogModel[], more: Partial<CatalogReport> = {}): CatalogReport {
-  return { models, refusesUnknown: true, draining: false, slots: null, ...more };
+  return catalogReport(models, more);
 }
 
 /** A good poll of models, each as `name` (cold) or `name=state`. */

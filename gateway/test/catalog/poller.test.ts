@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { CatalogPoller } from "../../src/catalog/poller.ts";
 import { CatalogStore } from "../../src/catalog/store.ts";
 import type { WorkerConfig, WorkerEntry } from "../../src/catalog/types.ts";
-import { recordedAnswer } from "../recorded-answer.ts";
+import { recordedAnswer } from "../../../engines/test/recorded-answer.ts";
 import { workerConfig } from "./farm.ts";
 
 const INTERVAL = 50;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { catalogModel } from "../../src/adapters/read-model.ts";
+import { catalogModel } from "@farmgate/engines";
 import { Farm, ok, refused, report, workerConfig } from "./farm.ts";
 
 describe("a model that answered", () => {

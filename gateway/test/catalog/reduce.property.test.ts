@@ -1,7 +1,7 @@
 import { nameKey } from "@farmgate/shared";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { catalogModel } from "../../src/adapters/read-model.ts";
+import { catalogModel } from "@farmgate/engines";
 import { emptyCatalog, reduce } from "../../src/catalog/reduce.ts";
 import type { TrackedCatalog } from "../../src/catalog/tracked.ts";
 import type { Catalog, CatalogEvent, UnionModel, WorkerConfig, WorkerEntry } from "../../src/catalog/types.ts";

@@ -1,7 +1,7 @@
 import { nameKey } from "@farmgate/shared";
 import { describe, expect, it } from "vitest";
-import { catalogModel } from "../../src/adapters/read-model.ts";
-import type { CatalogModel } from "../../src/catalog/types.ts";
+import { catalogModel } from "@farmgate/engines";
+import type { CatalogModel } from "@farmgate/engines";
 import { broken, dead, Farm, ok, report, workerConfig } from "./farm.ts";
 
 const models = (...list: CatalogModel[]) => ({ kind: "ok", engine: "agent", report: report(list) }) as const;

@@ -1,25 +1,13 @@
 import { type ModelState, nameKey } from "@farmgate/shared";
-import type { Catalog, CatalogModel, UnionModel, WorkerEntry } from "../../src/catalog/types.ts";
+import { type CatalogModel, catalogModel, catalogReport } from "@farmgate/engines";
+import type { Catalog, UnionModel, WorkerEntry } from "../../src/catalog/types.ts";
 import { Turns } from "../../src/routing/turns.ts";
 import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy } from "../../src/routing/types.ts";
 import { Inflight } from "../../src/state/inflight.ts";
 
 /** A model as a catalogue tells it: a chat model in this state, nothing else known. */
 export function model(id: string, state: ModelState, more: Partial<CatalogModel> = {}): CatalogModel {
-  return {
-    id,
-    aliases: [],
-    state,
-    kind: "chat",
-    contextLength: null,
-    slots: null,
-    queued: null,
-    oldestWaitMs: null,
-    loadMs: null,
-    tokensPerSecond: null,
-    apis: null,
-    ...more,
-  };
+  return catalogModel(id, state, { kind: "chat", ...more });
 }
 
 export interface WorkerSketch extends Partial<Omit<WorkerEntry, "config" | "byKey" | "asideUntil" | "report">> {
@@ -60,7 +48,7 @@ export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
     refused: entry.refused ?? false,
     missedPolls: 0,
     problem: entry.problem ?? null,
-    report: reported ? { models, refusesUnknown, draining: false, slots } : null,
+    report: reported ? catalogReport(models, { refusesUnknown, slots }) : null,
     byKey,
     ...(entry.retryAt === undefined ? {} : { retryAt: entry.retryAt }),
     asideUntil: new Map(Object.entries(aside).map(([key, until]) => [key, { until, reason: "it answered 404" }])),

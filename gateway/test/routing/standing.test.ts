@@ -1,5 +1,7 @@
+import { catalogReport } from "@farmgate/engines";
 import { describe, expect, it } from "vitest";
-import type { EngineName, WorkerEntry } from "../../src/catalog/types.ts";
+import type { EngineName } from "@farmgate/engines";
+import type { WorkerEntry } from "../../src/catalog/types.ts";
 import { describeStanding, standingOf } from "../../src/routing/standing.ts";
 import { ask, busy, catalogOf, farm, model, worker } from "./farm.ts";
 
@@ -154,12 +156,7 @@ describe("what the owner allows", () => {
 
   it("is not walked around by the worker's other name for a denied model", () => {
     const listed = worker("w", { deny: ["big-*"] });
-    const report = {
-      models: [model("big-one", "warm", { aliases: ["m"] })],
-      refusesUnknown: true,
-      draining: false,
-      slots: null,
-    };
+    const report = catalogReport([model("big-one", "warm", { aliases: ["m"] })]);
     expect(stands({ ...listed, report }, [listing])).toBe("out");
   });
 });

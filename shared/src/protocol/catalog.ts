@@ -24,6 +24,30 @@ const catalogModelShape = {
   apis: z.array(z.string().max(40)),
   quantization: z.string().nullable(),
   digest: z.string().nullable(),
+  /** Always loaded. */
+  pinned: z.boolean(),
+  /** Tokens of the prompt read per second. */
+  prompt_tokens_per_second: figure.nullable(),
+  /** How long one answer takes on average. */
+  service_ms: figure.nullable(),
+  /** Forecast: how long a request that came now would wait for its grant, loads included. */
+  predicted_wait_ms: figure.nullable(),
+  /** Promise: the longest that a request that came now can wait for its grant (`queue/bound.ts`). */
+  wait_bound_ms: figure.nullable(),
+};
+
+/** At most so many waiting requests are told one by one. */
+export const MAX_WAITING_TOLD = 1_000;
+
+const waitingShape = {
+  /** Its `x-request-id`. */
+  id: z.string().max(200),
+  model: z.string().max(300),
+  /** In its model's queue, from 1. */
+  position: figure,
+  waited_ms: figure,
+  /** The longest that it will still wait; null: not known. */
+  bound_ms: figure.nullable(),
 };
 
 /** What an agent sends at `GET /catalog`: exactly these fields (contract: "Agent HTTP"). */
@@ -33,7 +57,11 @@ export const catalogSchema = z.strictObject({
   version: z.string(),
   draining: z.boolean(),
   models: z.array(z.strictObject(catalogModelShape)),
-  queue: z.strictObject({ depth: figure, swapping_to: z.string().nullable() }),
+  queue: z.strictObject({
+    depth: figure,
+    swapping_to: z.string().nullable(),
+    waiting: z.array(z.strictObject(waitingShape)).max(MAX_WAITING_TOLD),
+  }),
   memory: z.strictObject({ budget_bytes: figure, used_bytes: figure }),
 });
 export type AgentCatalog = z.infer<typeof catalogSchema>;
@@ -66,8 +94,16 @@ export const receivedCatalogSchema = z.object({
         apis: z.array(z.string().max(40)).nullish().catch(null),
         quantization: z.string().nullish().catch(null),
         digest: z.string().nullish().catch(null),
+        service_ms: figure.nullish().catch(null),
+        predicted_wait_ms: figure.nullish().catch(null),
+        wait_bound_ms: figure.nullish().catch(null),
       }),
     )
     .max(10_000),
+  queue: z
+    .object({ waiting: z.array(z.object(waitingShape)).max(MAX_WAITING_TOLD).catch([]) })
+    .nullish()
+    .catch(null),
+  memory: z.object({ budget_bytes: figure, used_bytes: figure }).nullish().catch(null),
 });
 export type ReceivedCatalog = z.infer<typeof receivedCatalogSchema>;

@@ -1,0 +1,117 @@
+import type { ModelState } from "@farmgate/shared";
+import { z } from "zod";
+import type { CatalogModel, CatalogReport } from "./catalog.ts";
+import type { Adapter } from "./adapter.ts";
+import { type MeaningRule, meaningOf } from "./meaning.ts";
+import { catalogModel, catalogReport, figure, maybeText, modelName, readAliases, readList } from "./read-model.ts";
+
+const list = z.object({ data: z.unknown().optional(), models: z.unknown().optional() });
+const props = z.object({
+  role: maybeText,
+  total_slots: figure,
+  is_sleeping: z.boolean().nullish().catch(null),
+  default_generation_settings: z.object({ n_ctx: figure }).nullish().catch(null),
+});
+const element = z.object({
+  id: modelName,
+  aliases: z.unknown().optional(),
+  status: z
+    .object({ value: z.string(), failed: z.boolean().nullish().catch(null) })
+    .nullish()
+    .catch(null),
+  meta: z.object({ n_ctx: figure }).nullish().catch(null),
+  architecture: z
+    .object({ input_modalities: z.array(z.string()).catch([]) })
+    .nullish()
+    .catch(null),
+});
+const legacyElement = z.object({ capabilities: z.array(z.string()).catch([]) });
+type Element = z.output<typeof element>;
+
+/**
+ * Malformed JSON, wrong types and over-long embedding inputs come as 500 but are the caller's fault. Embeddings
+ * switched off (501) is left to the status: another worker may have them on.
+ */
+export const LLAMA_SERVER_RULES: readonly MeaningRule[] = [
+  { status: 503, text: /loading model/i, meaning: "loading" },
+  { status: 500, text: /^\[json\.exception\./, meaning: "client_fault" },
+  { status: 500, text: /parse error at line \d+/, meaning: "client_fault" },
+  { status: 500, text: /is too large to process/, meaning: "client_fault" },
+  { status: 500, text: /context does not logits computation/, meaning: "client_fault" },
+  { status: 500, text: /failed to load/, meaning: "load_failed" },
+  { status: 500, text: /model limit reached/, meaning: "busy" },
+  { status: 400, text: /^model '.*' not found/s, meaning: "unknown_model" },
+  { status: 400, text: /^model (name=\S+ )?is not loaded/, meaning: "load_failed" },
+];
+
+/** llama.cpp's `llama-server`: with one model, or as a router over several (told by the catalogue's shape). */
+export const llamaServer: Adapter = {
+  engine: "llama-server",
+  catalogPath: "/v1/models",
+  olderCatalogPath: null,
+  // Without a query it neither loads nor wakes a model, in either mode.
+  extraPath: "/props",
+  livenessPath: "/health",
+  swapsUnseen: false,
+  parse(main, extra) {
+    const parsed = list.safeParse(main);
+    if (!parsed.success || parsed.data.data === undefined) return null;
+    const models = readList(parsed.data.data, element);
+    if (models === null) return null;
+    const told = props.safeParse(extra).data ?? null;
+    const router = told?.role === "router" || models.some((model) => model.status);
+    return router ? routerReport(models) : singleReport(models, parsed.data.models, told);
+  },
+  load: () => null,
+  unload: () => [],
+  meaning: (answer) => meaningOf(answer, LLAMA_SERVER_RULES),
+};
+
+function routerReport(models: readonly Element[]): CatalogReport {
+  return catalogReport(models.map((model) => toModel(model, routerState(model.status), sees(model))));
+}
+
+/** `sleeping` keeps the process but not the weights: cheaper than cold, yet not warm. */
+function routerState(status: Element["status"]): ModelState {
+  if (status?.failed === true) return "failed";
+  switch (status?.value ?? "") {
+    case "loaded":
+      return "warm";
+    case "loading":
+      return "loading";
+    case "unloaded":
+    case "sleeping":
+    case "downloaded":
+    case "downloading":
+      return "cold";
+    default:
+      return "unknown";
+  }
+}
+
+/** One model, which answers to whatever name a request has: listed is loaded, unless it sleeps. */
+function singleReport(models: readonly Element[], legacy: unknown, told: z.output<typeof props> | null): CatalogReport {
+  const state = told?.is_sleeping === true ? "cold" : "warm";
+  const multimodal = (readList(legacy, legacyElement) ?? []).some((item) => item.capabilities.includes("multimodal"));
+  const context = told?.default_generation_settings?.n_ctx ?? null;
+  return catalogReport(
+    models.map((model) => {
+      const read = toModel(model, state, multimodal || sees(model));
+      return { ...read, contextLength: read.contextLength ?? context };
+    }),
+    { refusesUnknown: false, slots: told?.total_slots ?? null },
+  );
+}
+
+function sees(model: Element): boolean {
+  return model.architecture?.input_modalities.includes("image") === true;
+}
+
+/** `meta.n_ctx` is the context of one slot: what one request gets. */
+function toModel(model: Element, state: ModelState, vision: boolean): CatalogModel {
+  const read = catalogModel(model.id, state, {
+    aliases: readAliases(model.aliases, model.id),
+    contextLength: model.meta?.n_ctx ?? null,
+  });
+  return vision ? { ...read, kind: "vision" } : read;
+}

@@ -1,0 +1,93 @@
+import type { Api } from "@farmgate/shared";
+import { z } from "zod";
+import type { CatalogModel } from "./catalog.ts";
+import type { Adapter } from "./adapter.ts";
+import { type MeaningRule, meaningOf } from "./meaning.ts";
+import { catalogModel, catalogReport, figure, maybeText, modelName, readAliases, readList } from "./read-model.ts";
+
+const list = z.object({ models: z.unknown().optional(), data: z.unknown().optional() });
+const instance = z.object({
+  id: modelName,
+  config: z.object({ context_length: figure, parallel: figure }).nullish().catch(null),
+});
+const model = z.object({
+  key: modelName,
+  type: maybeText,
+  loaded_instances: z.unknown().optional(),
+  max_context_length: figure,
+  capabilities: z
+    .object({ vision: z.boolean().nullish().catch(null) })
+    .nullish()
+    .catch(null),
+});
+const olderModel = z.object({
+  id: modelName,
+  type: maybeText,
+  state: maybeText,
+  max_context_length: figure,
+  loaded_context_length: figure,
+});
+
+const APIS: readonly Api[] = ["chat", "completions", "embeddings", "responses"];
+
+const RULES: readonly MeaningRule[] = [{ text: /failed to load model/i, meaning: "load_failed" }];
+
+/** LM Studio 0.4 (`/api/v1/models`) and 0.3 (`/api/v0/models`). With one model loaded it may serve any name by it. */
+export const lmstudio: Adapter = {
+  engine: "lmstudio",
+  catalogPath: "/api/v1/models",
+  olderCatalogPath: "/api/v0/models",
+  extraPath: null,
+  livenessPath: "/",
+  swapsUnseen: false,
+  parse(main) {
+    const parsed = list.safeParse(main);
+    if (!parsed.success) return null;
+    const { models, data } = parsed.data;
+    const read =
+      models === undefined
+        ? data === undefined
+          ? null
+          : (readList(data, olderModel)?.map(fromOlder) ?? null)
+        : (readList(models, model)?.map(fromCurrent) ?? null);
+    return read === null ? null : catalogReport(read, { refusesUnknown: false });
+  },
+  load: () => null,
+  unload: () => [],
+  meaning: (answer) => meaningOf(answer, RULES),
+};
+
+/** A second load of one model makes a second instance, under a name of its own. */
+function fromCurrent(told: z.output<typeof model>): CatalogModel {
+  const instances = readList(told.loaded_instances, instance) ?? [];
+  const parallel = instances.reduce((sum, one) => sum + (one.config?.parallel ?? 0), 0);
+  const read = catalogModel(told.key, instances.length > 0 ? "warm" : "cold", {
+    aliases: readAliases(
+      instances.map((one) => one.id),
+      told.key,
+    ),
+    contextLength: instances[0]?.config?.context_length ?? told.max_context_length ?? null,
+    slots: parallel > 0 ? parallel : null,
+    apis: APIS,
+  });
+  return withType(read, told.capabilities?.vision === true ? "vlm" : told.type);
+}
+
+function fromOlder(told: z.output<typeof olderModel>): CatalogModel {
+  const read = catalogModel(told.id, olderState(told.state), {
+    contextLength: told.loaded_context_length ?? told.max_context_length ?? null,
+    apis: APIS,
+  });
+  return withType(read, told.type);
+}
+
+function olderState(state: string | null | undefined): CatalogModel["state"] {
+  if (state === "loaded") return "warm";
+  return state === "not-loaded" ? "cold" : "unknown";
+}
+
+function withType(read: CatalogModel, type: string | null | undefined): CatalogModel {
+  if (type === "vlm") return { ...read, kind: "vision" };
+  if (type === "embedding" || type === "embeddings") return { ...read, kind: "embeddings", apis: ["embeddings"] };
+  return read;
+}

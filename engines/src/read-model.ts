@@ -1,0 +1,71 @@
+import { kindOfName, type ModelState } from "@farmgate/shared";
+import { z } from "zod";
+import type { CatalogModel, CatalogReport } from "./catalog.ts";
+
+/** More models than this on one worker are not read: a hostile answer must not fill the gateway. */
+const MAX_MODELS = 10_000;
+const MAX_ALIASES = 100;
+
+/**
+ * A model's name as a worker may spell it: it travels in headers, logs and labels, so no control characters and no
+ * halves of surrogate pairs.
+ */
+export const modelName = z
+  .string()
+  .min(1)
+  .max(300)
+  .refine((value) => !/[\u0000-\u001f\u007f-\u009f]|\p{Cs}/u.test(value) && value.toLowerCase() !== ":latest");
+
+/** A figure that may be missing or nonsense. */
+export const figure = z.number().finite().nonnegative().nullish().catch(null);
+
+/** Text that may be missing or nonsense. */
+export const maybeText = z.string().nullish().catch(null);
+
+/** The elements of a list that `element` accepts. A missing list (Ollama: `data: null`) is empty; null: no list. */
+export function readList<T>(value: unknown, element: z.ZodType<T>): T[] | null {
+  if (value === null || value === undefined) return [];
+  if (!Array.isArray(value)) return null;
+  const read: T[] = [];
+  for (const item of value.slice(0, MAX_MODELS)) {
+    const parsed = element.safeParse(item);
+    if (parsed.success) read.push(parsed.data);
+  }
+  return read;
+}
+
+/** The usable names of a list of aliases, without the model's own id. */
+export function readAliases(value: unknown, id: string): string[] {
+  if (!Array.isArray(value)) return [];
+  const names = (readList(value.slice(0, MAX_ALIASES), modelName) ?? []).filter((name) => name !== id);
+  return [...new Set(names)];
+}
+
+/** A catalogue model with everything unknown but what is given. */
+export function catalogModel(id: string, state: ModelState, known: Partial<CatalogModel> = {}): CatalogModel {
+  return {
+    id,
+    aliases: [],
+    state,
+    kind: kindOfName(id),
+    contextLength: null,
+    slots: null,
+    queued: null,
+    oldestWaitMs: null,
+    loadMs: null,
+    tokensPerSecond: null,
+    apis: null,
+    memoryBytes: null,
+    quantization: null,
+    digest: null,
+    predictedWaitMs: null,
+    serviceMs: null,
+    waitBoundMs: null,
+    ...known,
+  };
+}
+
+/** A report with everything unknown but what is given. */
+export function catalogReport(models: readonly CatalogModel[], known: Partial<CatalogReport> = {}): CatalogReport {
+  return { models, refusesUnknown: true, draining: false, slots: null, memory: null, waiting: [], ...known };
+}

@@ -1,0 +1,44 @@
+import { z } from "zod";
+import type { CatalogModel } from "./catalog.ts";
+import type { Adapter } from "./adapter.ts";
+import { meaningOf } from "./meaning.ts";
+import { catalogModel, catalogReport, figure, modelName } from "./read-model.ts";
+
+const info = z.object({
+  model_id: modelName,
+  served_model_name: modelName.nullish().catch(null),
+  /** A word in some releases, `{"embedding": {...}}` in others. */
+  model_type: z.unknown().optional(),
+  max_input_length: figure,
+});
+
+/**
+ * Text Embeddings Inference: one model, always loaded, any name accepted, no list but `/info`.
+ * Of Farmgate's paths it has `/v1/embeddings` alone; its rerank and predict routes are its own.
+ */
+export const tei: Adapter = {
+  engine: "tei",
+  catalogPath: "/info",
+  olderCatalogPath: null,
+  extraPath: null,
+  livenessPath: "/health",
+  swapsUnseen: false,
+  parse(main) {
+    const parsed = info.safeParse(main);
+    if (!parsed.success) return null;
+    const { model_id: id, served_model_name: served, model_type: type } = parsed.data;
+    const contextLength = parsed.data.max_input_length ?? null;
+    const model = catalogModel(served ?? id, "warm", { contextLength, ...byType(type) });
+    return catalogReport([model], { refusesUnknown: false });
+  },
+  load: () => null,
+  unload: () => [],
+  meaning: (answer) => meaningOf(answer, []),
+};
+
+function byType(type: unknown): Pick<CatalogModel, "kind" | "apis"> {
+  const word = typeof type === "object" && type !== null ? Object.keys(type)[0] : type;
+  if (word === "reranker") return { kind: "rerank", apis: [] };
+  if (word === "classifier") return { kind: "classifier", apis: [] };
+  return { kind: "embeddings", apis: ["embeddings"] };
+}
