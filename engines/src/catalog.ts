@@ -1,16 +1,18 @@
 import type { Api, ModelState } from "@farmgate/shared";
 
 /** Contract section 2, `workers[].engine`, without `auto`. */
-export type EngineName =
-  | "agent"
-  | "ollama"
-  | "llama-server"
-  | "vllm"
-  | "lmstudio"
-  | "llama-swap"
-  | "mlx"
-  | "tei"
-  | "openai";
+export const ENGINE_NAMES = [
+  "agent",
+  "ollama",
+  "llama-server",
+  "vllm",
+  "lmstudio",
+  "llama-swap",
+  "mlx",
+  "tei",
+  "openai",
+] as const;
+export type EngineName = (typeof ENGINE_NAMES)[number];
 
 /** One model on one worker, as its last good catalogue told it. */
 export interface CatalogModel {

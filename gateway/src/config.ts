@@ -12,6 +12,7 @@ import {
   wholeNumber,
   withCrossChecks,
 } from "@farmgate/shared";
+import { ENGINE_NAMES } from "@farmgate/engines";
 import { z } from "zod";
 
 const positiveDuration = duration.refine((ms) => ms > 0, "must be longer than 0");
@@ -20,20 +21,22 @@ const modelName = z.string().min(1, "must not be empty").max(300);
 const worker = z.strictObject({
   name,
   url: httpUrl,
-  engine: z
-    .enum(["auto", "agent", "ollama", "llama-server", "vllm", "lmstudio", "llama-swap", "mlx", "tei", "openai"])
-    .default("auto"),
+  engine: z.enum(["auto", ...ENGINE_NAMES]).default("auto"),
   weight: z.number().positive().nullable().default(null),
   models: z
     .strictObject({ allow: z.array(z.string()).default(["*"]), deny: z.array(z.string()).default([]) })
     .prefault({}),
   maxConcurrent: wholeNumber(0).default(0),
   apiKey: secret.nullable().default(null),
+  /** For engines that a broken connection hurts: when a caller leaves, its answer is read on, up to these limits. */
+  drainOnAbort: z.strictObject({ bytes: size.default(0), time: duration.default(0) }).prefault({}),
 });
 
 const models = z.strictObject({
   aliases: z.record(modelName, modelName).default({}),
   fallbacks: z.record(modelName, z.array(modelName).min(1, "must name at least one model")).default({}),
+  /** How many warm copies of a model are kept, on as many workers. */
+  keepWarm: z.record(modelName, wholeNumber(1)).default({}),
 });
 
 const shape = z.strictObject({
@@ -49,10 +52,7 @@ const shape = z.strictObject({
     .strictObject({
       strategy: z.enum(["least-connections", "weighted", "round-robin"]).default("least-connections"),
       affinity: z.boolean().default(true),
-      waitOrSwap: z
-        .boolean()
-        .default(false)
-        .refine((on) => !on, "is not offered by this version yet: remove it or set it to false"),
+      waitOrSwap: z.boolean().default(false),
     })
     .prefault({}),
   workers: z.array(worker, { error: "must be a list of workers (it may be empty)" }),
@@ -76,6 +76,10 @@ const shape = z.strictObject({
     .prefault({}),
   retry: z.strictObject({ attempts: wholeNumber(1).default(3) }).prefault({}),
   drain: duration.default(300_000),
+  /** A streaming caller who waits is sent an SSE comment this often, so that nobody on the way gives up; 0: never. */
+  sseComments: duration.default(10_000),
+  /** These comments tell what is waited for. */
+  loadingStatus: z.boolean().default(false),
   redis: notOffered("several gateways that act as one"),
   tls: notOffered("TLS on the gateway's own port"),
   cors: z.strictObject({ origins: z.array(z.string().min(1)).default([]) }).prefault({}),

@@ -15,13 +15,15 @@ describe("a gateway file", () => {
       health: { interval: 5_000, timeout: 2_000, unhealthyAfter: 3 },
       routing: { strategy: "least-connections", affinity: true, waitOrSwap: false },
       workers: [],
-      models: { aliases: {}, fallbacks: {} },
+      models: { aliases: {}, fallbacks: {}, keepWarm: {} },
       keys: [],
       open: false,
       limits: { body: 104_857_600, queue: 1_000, queueBytes: 1_073_741_824, queueWait: 300_000 },
       timeouts: { connect: 2_000, firstByte: 900_000, idle: 300_000 },
       retry: { attempts: 3 },
       drain: 300_000,
+      sseComments: 10_000,
+      loadingStatus: false,
       cors: { origins: [] },
     });
     expect(problemsOf("listen: { port: 1 }")).toEqual([
@@ -39,6 +41,7 @@ describe("a gateway file", () => {
       models: { allow: ["*"], deny: [] },
       maxConcurrent: 0,
       apiKey: null,
+      drainOnAbort: { bytes: 0, time: 0 },
     });
   });
 
@@ -79,7 +82,7 @@ describe("a gateway file", () => {
     ["no engine of ours", "workers: [{name: a, url: 'http://h', engine: gpt}]", "workers[0].engine", /./],
     ["redis, for now", "workers: []\nredis: redis://h", "redis", /not offered/],
     ["tls, for now", "workers: []\ntls: {cert: a, key: b}", "tls", /not offered/],
-    ["waitOrSwap, for now", "workers: []\nrouting: {waitOrSwap: true}", "routing.waitOrSwap", /not offered/],
+    ["less than one warm copy", "workers: []\nmodels: {keepWarm: {m: 0}}", "models.keepWarm.m", /at least 1/],
   ];
   it.each(bad)("with %s is refused", (_what, text, path, message) => {
     const problems = problemsOf(text);

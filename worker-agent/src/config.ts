@@ -1,10 +1,24 @@
-import { accessKey, duration, httpUrl, listen, name, size, wholeNumber, withCrossChecks } from "@farmgate/shared";
+import { ENGINE_NAMES } from "@farmgate/engines";
+import {
+  accessKey,
+  duration,
+  httpUrl,
+  listen,
+  name,
+  secret,
+  size,
+  wholeNumber,
+  withCrossChecks,
+} from "@farmgate/shared";
 import { z } from "zod";
 import { CROSS_CHECKS } from "./config-checks.ts";
 
 const NOT_YET = "is not offered by this version yet";
 
 const positiveDuration = duration.refine((ms) => ms > 0, "must be longer than 0");
+
+/** For engines that a broken connection hurts: when a caller leaves, its answer is read on, up to these limits. */
+const drainOnAbort = z.strictObject({ bytes: size.default(0), time: duration.default(0) }).prefault({});
 
 const swapSchema = z
   .strictObject({
@@ -28,6 +42,8 @@ const queueSchema = z
     /** How long an idle warm model is kept for the rest of a burst before another one is loaded. */
     gather: duration.default(100),
     maxDepth: wholeNumber(1).default(1_000),
+    /** The longest answer that the promise on waiting counts with, until longer ones were seen. */
+    longestAnswer: positiveDuration.default(60_000),
   })
   .prefault({});
 
@@ -41,19 +57,42 @@ const modelSchema = z.strictObject({
   health: z.string().startsWith("/", "must start with /").default("/health"),
   timeout: positiveDuration.optional(),
   memory: size.default(0),
-  command: z
-    .string()
-    .optional()
-    .refine((value) => value === undefined, NOT_YET),
-  pinned: z
-    .boolean()
-    .default(false)
-    .refine((value) => !value, NOT_YET),
-  ttl: duration.default(0).refine((value) => value === 0, NOT_YET),
-  preload: z
-    .boolean()
-    .default(false)
-    .refine((value) => !value, NOT_YET),
+  /** Run and supervised by the agent, instead of the swap script. */
+  command: z.string().optional(),
+  /** Between the polite and the forced end of `command`. */
+  stopGrace: duration.default(10_000),
+  pinned: z.boolean().default(false),
+  ttl: duration.default(0),
+  preload: z.boolean().default(false),
+  drainOnAbort,
+});
+
+/** What an owner may say of a model that an attached engine lists. */
+const engineModelSchema = z.strictObject({
+  aliases: z.array(name).default([]),
+  slots: wholeNumber(1).optional(),
+  timeout: positiveDuration.optional(),
+  memory: size.default(0),
+  pinned: z.boolean().default(false),
+  ttl: duration.optional(),
+  preload: z.boolean().default(false),
+  drainOnAbort,
+});
+
+/** A server that loads its own models; what it lists is served. */
+const engineSchema = z.strictObject({
+  url: httpUrl,
+  engine: z.enum(["auto", ...ENGINE_NAMES]).default("auto"),
+  apiKey: secret.nullable().default(null),
+  /** Requests at once for each model; unset: what it reports, else what its kind of engine does by default. */
+  slots: wholeNumber(1).optional(),
+  /** Unload each model after this idle time; 0: left to the engine. */
+  ttl: duration.default(0),
+  /** Between two looks at its list. */
+  poll: positiveDuration.default(5_000),
+  allow: z.array(z.string()).default(["*"]),
+  deny: z.array(z.string()).default([]),
+  models: z.record(name, engineModelSchema).default({}),
 });
 
 const shape = z.strictObject({
@@ -62,11 +101,8 @@ const shape = z.strictObject({
   swap: swapSchema,
   queue: queueSchema,
   models: z.array(modelSchema).default([]),
-  engines: z
-    .array(z.unknown())
-    .default([])
-    .refine((value) => value.length === 0, NOT_YET),
-  memory: z.strictObject({ budget: size.default(0).refine((value) => value === 0, NOT_YET) }).prefault({}),
+  engines: z.array(engineSchema).default([]),
+  memory: z.strictObject({ budget: size.default(0) }).prefault({}),
   keys: z.array(accessKey).default([]),
   open: z.boolean().default(false),
   gateway: z

@@ -1,7 +1,13 @@
 import { isLoopback, nameKey } from "@farmgate/shared";
 import type { AgentConfig } from "./config.ts";
 
-/** A configured model, ready for use. */
+/**
+ * Who brings a model up and takes it down: the owner's swap script, the agent itself, which runs the model's `command`,
+ * or an attached engine (by its address) that loads its own models.
+ */
+export type HeldBy = { kind: "script" } | { kind: "command"; command: string } | { kind: "engine"; url: string };
+
+/** A configured model, or one that an attached engine lists, ready for use. */
 export interface ServedModel {
   name: string;
   aliases: readonly string[];
@@ -17,6 +23,15 @@ export interface ServedModel {
   /** Limit on swap script plus readiness, in milliseconds. */
   timeoutMs: number;
   memoryBytes: number | null;
+  heldBy: HeldBy;
+  /** Milliseconds between the polite and the forced end of a `command`. */
+  stopGraceMs: number;
+  pinned: boolean;
+  /** Unloaded after so many idle milliseconds; 0: never. */
+  ttlMs: number;
+  preload: boolean;
+  /** After the caller left, the answer is read on up to these limits; 0 and 0: the engine's connection is closed. */
+  drainOnAbort: { bytes: number; ms: number };
 }
 
 /** The models of an agent by all their names. Iterates in the order of the configuration. */
@@ -54,6 +69,12 @@ function toServed(model: AgentConfig["models"][number], config: AgentConfig): Se
     health: model.health,
     timeoutMs: model.timeout ?? config.swap.timeout,
     memoryBytes: model.memory === 0 ? null : model.memory,
+    heldBy: model.command === undefined ? { kind: "script" } : { kind: "command", command: model.command },
+    stopGraceMs: model.stopGrace,
+    pinned: model.pinned,
+    ttlMs: model.ttl,
+    preload: model.preload,
+    drainOnAbort: { bytes: model.drainOnAbort.bytes, ms: model.drainOnAbort.time },
   };
 }
 

@@ -11,6 +11,8 @@ export interface WorkerConfig {
   /** 0: no cap. */
   maxConcurrent: number;
   apiKey: string | null;
+  /** After the caller left, the answer is read on up to these limits; 0 and 0: the connection is closed. */
+  drainOnAbort: { bytes: number; time: number };
 }
 
 export type CatalogEvent =

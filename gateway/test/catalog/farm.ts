@@ -13,6 +13,7 @@ export function workerConfig(name: string, more: Partial<WorkerConfig> = {}): Wo
     models: { allow: ["*"], deny: [] },
     maxConcurrent: 0,
     apiKey: null,
+    drainOnAbort: { bytes: 0, time: 0 },
     ...more,
   };
 }

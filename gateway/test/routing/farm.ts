@@ -39,6 +39,7 @@ export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
       models: { allow, deny },
       maxConcurrent,
       apiKey: null,
+      drainOnAbort: { bytes: 0, time: 0 },
     },
     engine: entry.engine ?? null,
     health: entry.health ?? "healthy",

@@ -38,6 +38,12 @@ async function engine(answer: (path: string, asked: number) => [number, unknown]
     health: "/health",
     timeoutMs: 10_000,
     memoryBytes: null,
+    heldBy: { kind: "script" },
+    stopGraceMs: 10_000,
+    pinned: false,
+    ttlMs: 0,
+    preload: false,
+    drainOnAbort: { bytes: 0, ms: 0 },
     ...changes,
   });
   return { requests, asker, model, server };
