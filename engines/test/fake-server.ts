@@ -34,11 +34,6 @@ export function fakeServer(name: string): FakeServer {
   return { get, asked };
 }
 
-/** What it answers to one path, as JSON. */
-export function fixtureJson(name: string, path: string): unknown {
-  return fixture(name).answers[path]?.body;
-}
-
 function fixture(name: string): Fixture {
   return JSON.parse(readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), "utf8")) as Fixture;
 }

@@ -74,11 +74,10 @@ describe.each(ENGINE_NAMES)("%s, whatever a server answers", (engine) => {
       fc.property(main, main, (main, extra) => {
         const report = adapter.parse(main, extra);
         for (const { slots, memoryBytes, contextLength, queued } of report?.models ?? []) {
-          for (const told of [slots, memoryBytes, contextLength, queued, report?.slots ?? null]) {
-            if (told !== null) expect(Number.isFinite(told) && told >= 0).toBe(true);
-          }
-          for (const count of [slots, report?.slots ?? null])
-            if (count !== null) expect(count).toBeGreaterThanOrEqual(1);
+          const counts = [slots, report?.slots ?? null].filter((told) => told !== null);
+          const figures = [...counts, memoryBytes, contextLength, queued].filter((told) => told !== null);
+          expect(figures.filter((told) => !Number.isFinite(told) || told < 0)).toEqual([]);
+          expect(counts.filter((told) => told < 1 || !Number.isInteger(told))).toEqual([]);
         }
       }),
       { numRuns: 300 },

@@ -17,11 +17,11 @@ describe("an answer's model", () => {
   });
 
   it("is never another for a model's own name, and the question may be turned round", () => {
-    const name = fc.string({ minLength: 1 });
+    const name = fc.string({ minLength: 1 }).filter((text) => text.trim() !== "");
     fc.assert(
       fc.property(name, name, (a, b) => {
         expect(servedOther(a, a)).toBe(false);
-        if (a.trim() !== "" && b.trim() !== "") expect(servedOther(a, b)).toBe(servedOther(b, a));
+        expect(servedOther(a, b)).toBe(servedOther(b, a));
       }),
     );
   });
