@@ -44,7 +44,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const models = new ModelBook(config);
   const asker = new EngineAsker(clock);
   const upstreams = new Upstreams(CONNECT_MS);
-  const learned = new Learned(models.models);
+  const learned = new Learned();
   const swapping = await swapOptions(options);
   const runner = new SwapRunner(swapping, asker);
   const stopTrimming = keepOutputSmall(swapping.outputDirectory, clock);
@@ -77,6 +77,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     const found = await discover(runner, models, options);
     if (found !== null) {
       executor.tell({ type: "found", model: found.name });
+      learned.loaded({ from: null, to: found.name, ms: 0, wasReady: true }, clock.now());
       learned.told(found.name, await runner.facts(found, new AbortController().signal));
     }
     const { url, port } = await server.listen(config.listen);
@@ -133,7 +134,7 @@ function swapper(runner: SwapRunner, { models, learned, metrics, clock, log }: S
     const line = { model: name, previous, why, ms: Math.round(ms) };
     metrics.swapped(previous, name, result.ok ? "ok" : "failed", ms);
     if (result.ok) {
-      learned.loaded(name, ms);
+      learned.loaded({ from: previous, to: name, ms, wasReady: false }, clock.now());
       void runner.facts(model, signal).then((facts) => learned.told(name, facts));
       log.info(line, `${name} is loaded after ${formatDuration(ms)}`);
       return { ok: true };

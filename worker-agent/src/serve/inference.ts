@@ -76,7 +76,7 @@ export class Inference {
       const error = this.#asFarmError(thrown, requestId);
       const headers = error.code === "method_not_allowed" ? ["allow", "POST"] : [];
       answerError(response, error, { family, requestId, headers });
-      record({ status: error.status, waitedMs: null, firstByteMs: null, tokensPerSecond: null, error: error.message });
+      record({ status: error.status, waitedMs: null, firstByteMs: null, answer: null, error: error.message });
     }
   }
 
@@ -149,7 +149,8 @@ export class Inference {
     const { clock, learned, metrics, log } = this.#context;
     const model = asked.model?.name ?? null;
     metrics.served(model, served.status);
-    if (model !== null && served.tokensPerSecond !== null) learned.spoke(model, served.tokensPerSecond);
+    const { answer } = served;
+    if (model !== null && answer !== null) learned.answered(model, { ...answer, ok: served.status === 200 });
     const line = {
       request_id: asked.requestId,
       path: pathOf(asked.path ?? ""),
