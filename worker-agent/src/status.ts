@@ -38,6 +38,8 @@ export interface Moment {
   waiting: readonly WaitingJob[];
   learned: Learned;
   promises: Promises;
+  /** The policy is the greedy one, whose rules the promise stands on; without them nothing is promised. */
+  promised: boolean;
   /** `queue.longestAnswer`: what the promise counts with until longer answers were seen. */
   longestAnswerMs: number;
 }
@@ -49,7 +51,7 @@ export function catalogOf(identity: Identity, moment: Moment): AgentCatalog {
   const states = new Map(view.models.map((state) => [state.name, state]));
   const predicted = predictedWaits(view, rules, costsOf(moment));
   const waiting = moment.waiting.slice(0, MAX_WAITING_TOLD);
-  const rests = promises.rest(waiting, view, rules, longest, now);
+  const rests = moment.promised ? promises.rest(waiting, view, rules, longest, now) : [];
   return {
     protocol: CATALOG_PROTOCOL,
     worker: identity.name,
@@ -109,8 +111,9 @@ function catalogModel(
 }
 
 /** The promise for a request that came now; null: it would be refused. */
-function boundOf(state: ModelView, { view, rules }: Moment, longest: Longest): number | null {
+function boundOf(state: ModelView, { view, rules, promised }: Moment, longest: Longest): number | null {
   const model = rules.models.find(({ name }) => name === state.name);
+  if (!promised) return null;
   if (model === undefined || view.draining || state.retryInMs !== null) return null;
   return promisedWait(model, { place: state.queued + 1, loaded: state.state === "warm" }, rules, longest);
 }
