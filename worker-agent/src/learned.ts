@@ -58,10 +58,15 @@ export class Learned {
 
   loaded(load: LoadDone, now: number): void {
     this.#loads.loaded(load, now);
+    this.lastSwapMs = load.ms;
     if (load.wasReady) return;
     const figures = this.#entry(load.to);
     figures.longestLoadMs = Math.max(figures.longestLoadMs ?? 0, load.ms);
-    this.lastSwapMs = load.ms;
+  }
+
+  /** Loaded already, by whomever. */
+  found(model: string, now: number): void {
+    this.#loads.found(model, now);
   }
 
   /** Taken out of memory; its files are in the page cache for a while. */

@@ -38,7 +38,11 @@ export class LoadTimes {
       }
     }
     if (from !== null) this.unloaded(from, now);
-    this.#lastSeen.set(to, now);
+    this.found(to, now);
+  }
+
+  found(model: string, now: number): void {
+    this.#lastSeen.set(model, now);
     trim(this.#lastSeen);
   }
 

@@ -77,7 +77,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     const found = await discover(runner, models, options);
     if (found !== null) {
       executor.tell({ type: "found", model: found.name });
-      learned.loaded({ from: null, to: found.name, ms: 0, wasReady: true }, clock.now());
+      learned.found(found.name, clock.now());
       learned.told(found.name, await runner.facts(found, new AbortController().signal));
     }
     const { url, port } = await server.listen(config.listen);

@@ -61,7 +61,15 @@ describe("learned load times", () => {
     expect(learned.loadMs("a", null, 5 * HOUR)).toBe(60_000);
     expect(learned.loadMs("b", "a", 63_000)).toBe(null);
     expect(learned.of("b").longestLoadMs).toBe(null);
-    expect(learned.lastSwapMs).toBe(60_000);
+  });
+
+  it("know a model that was found loaded as cached", () => {
+    const learned = new Learned();
+    learned.found("a", 0);
+    load(learned, "a", 5_000, 6_000);
+    load(learned, "a", 60_000, 3 * HOUR);
+    expect(learned.loadMs("a", null, 3 * HOUR + 1)).toBe(5_000);
+    expect(learned.loadMs("a", null, 9 * HOUR)).toBe(60_000);
   });
 });
 
