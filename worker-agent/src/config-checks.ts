@@ -1,5 +1,6 @@
 import { type CrossCheck, isLoopback, nameKey, type ReportProblem } from "@farmgate/shared";
 import type { AgentShape } from "./config.ts";
+import { addressOf } from "./served-model.ts";
 import { splitWords } from "./swap/split-words.ts";
 
 /** Words that the swap script takes as its first argument, so that no model can have them as its name. */
@@ -11,6 +12,7 @@ export const CROSS_CHECKS: readonly CrossCheck<AgentShape>[] = [
   { reads: ["swap", "models"], check: checkCommand },
   { reads: ["keys", "open", "listen"], check: checkDoor },
   { reads: ["keys"], check: checkKeys },
+  { reads: ["engines"], check: checkEngines },
 ];
 
 function checkNames(config: AgentShape, report: ReportProblem): void {
@@ -56,5 +58,13 @@ function checkKeys(config: AgentShape, report: ReportProblem): void {
   for (const [i, key] of config.keys.entries()) {
     if (names.has(key.name)) report(["keys", i, "name"], `there are two keys named ${key.name}`);
     names.add(key.name);
+  }
+}
+
+function checkEngines(config: AgentShape, report: ReportProblem): void {
+  const known = new Set<string>();
+  for (const [i, { url }] of config.engines.entries()) {
+    if (known.has(addressOf(url))) report(["engines", i, "url"], `there are two engines at ${url}`);
+    known.add(addressOf(url));
   }
 }

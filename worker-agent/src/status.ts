@@ -30,7 +30,7 @@ export function catalogOf(
       return {
         id: model.name,
         aliases: [...model.aliases],
-        kind: kindOfName(model.engineName),
+        kind: model.kind ?? kindOfName(model.engineName),
         state: state?.state ?? "unknown",
         slots: { total: model.slots, busy: state?.running ?? 0 },
         queued: state?.queued ?? 0,
@@ -40,7 +40,7 @@ export function catalogOf(
         context_length: contextLength,
         memory_bytes: model.memoryBytes,
         engine,
-        apis: APIS,
+        apis: [...(model.apis ?? APIS)],
         quantization: null,
         digest: null,
         pinned: false,
