@@ -85,8 +85,8 @@ export class OllamaLike {
       return refuse(400, `"${spec.name}" does not support ${path.endsWith("generate") ? "generate" : "chat"}`);
     }
     const keepAlive = openai ? null : (asked.keep_alive ?? null);
-    const failure = await this.models.use(spec.name, keepAlive, !empty);
-    if (failure !== null) return refuse(500, failure);
+    const use = await this.models.use(spec.name, keepAlive, !empty);
+    if ("failure" in use) return refuse(500, use.failure);
     if (form === "embed") {
       const vectors = empty ? [] : [[0.1, 0.2]];
       const data = vectors.map((embedding, index) => ({ object: "embedding", index, embedding }));
@@ -98,7 +98,7 @@ export class OllamaLike {
     } else {
       json(200, { ...told, message: { role: "assistant", content: "Hello" }, done: true, done_reason: "stop" });
     }
-    this.models.release(spec.name);
+    use.release();
   }
 }
 

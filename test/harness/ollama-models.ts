@@ -27,6 +27,8 @@ export interface OllamaEvent {
   active: number;
 }
 
+export type OllamaUse = { failure: string } | { release: () => void };
+
 interface Runner {
   model: string;
   loading: boolean;
@@ -99,12 +101,12 @@ export class OllamaModels {
     return this.events.filter((event) => event.what === what && (model === undefined || event.model === model)).length;
   }
 
-  /** One use of a model: loads it when needed and takes time for an answer. null: begun; else why it cannot be. */
-  async use(model: string, keepAlive: number | null, answers: boolean): Promise<string | null> {
+  /** One use of a model: loads it when needed, takes time for an answer, and ends when `release` is called. */
+  async use(model: string, keepAlive: number | null, answers: boolean): Promise<OllamaUse> {
     if (answers) this.#note("request", model);
     const life = this.#life;
     const runner = this.#usable(model) ?? (await this.#load(model));
-    if (runner === null) return `llama runner process has terminated: error loading model ${model}`;
+    if (runner === null) return { failure: `llama runner process has terminated: error loading model ${model}` };
     runner.active += 1;
     this.#uses += 1;
     runner.lastUsed = this.#uses;
@@ -112,13 +114,10 @@ export class OllamaModels {
     if (keepAlive !== null) runner.keepAlive = keepAlive;
     if (answers) await wait(this.#options.answerMs);
     if (answers && life === this.#life) this.#note("answered", model);
-    return null;
+    return { release: () => this.#release(runner) };
   }
 
-  /** A use has ended. */
-  release(model: string): void {
-    const runner = this.#runners.get(model);
-    if (runner === undefined) return;
+  #release(runner: Runner): void {
     runner.active -= 1;
     if (runner.active > 0) return;
     if (runner.leaving !== null) this.#drop(runner, runner.leaving);
@@ -219,7 +218,7 @@ export class OllamaModels {
 
   #makeRoom(): void {
     const idle = [...this.#runners.values()].filter((runner) => runner.active === 0 && !runner.loading);
-    const endless = (runner: Runner) => (runner.keepAlive < 0 ? Number.POSITIVE_INFINITY : runner.keepAlive);
+    const endless = (runner: Runner) => (runner.keepAlive < 0 ? Number.MAX_SAFE_INTEGER : runner.keepAlive);
     const [first] = idle.sort((a, b) => endless(a) - endless(b) || a.lastUsed - b.lastUsed);
     if (first !== undefined) this.#drop(first, "room");
   }

@@ -1,10 +1,24 @@
 import { isDeepStrictEqual } from "node:util";
-import { type CatalogModel, type EngineName, EnginePoll, type PollResult } from "@farmgate/engines";
+import {
+  type Adapter,
+  adapterFor,
+  type CatalogModel,
+  type EngineName,
+  EnginePoll,
+  type PollResult,
+} from "@farmgate/engines";
 import type { CancelTimer, Clock } from "@farmgate/shared";
 import { type Log, pollGet } from "@farmgate/wire";
 import type { Dispatcher } from "undici";
 import type { ServedModel } from "../served-model.ts";
-import { type EngineConfig, listedModels, remember, type Remembered, unlistedNames } from "./listed-models.ts";
+import {
+  elsewhere,
+  type EngineConfig,
+  listedModels,
+  remember,
+  type Remembered,
+  unlistedNames,
+} from "./listed-models.ts";
 import type { NameClaims } from "./name-claims.ts";
 import { type LostModel, Residency } from "./residency.ts";
 
@@ -69,6 +83,11 @@ export class AttachedEngine {
     return this.#engine;
   }
 
+  /** How that engine is spoken to; null: not known. */
+  get adapter(): Adapter | null {
+    return this.#engine === null ? null : adapterFor(this.#engine);
+  }
+
   /** Why its list is not to be had now; null: it is. */
   get trouble(): string | null {
     return this.#trouble;
@@ -93,7 +112,8 @@ export class AttachedEngine {
   foundLoaded(): ServedModel[] {
     this.#tellsFound = true;
     const loaded = this.#models.filter(
-      (model) => this.residency.isLoaded(model.name) || (this.#trouble === null && this.listed(model)?.state === "warm"),
+      (model) =>
+        this.residency.isLoaded(model.name) || (this.#trouble === null && this.listed(model)?.state === "warm"),
     );
     for (const model of loaded) this.residency.told(model.name, true);
     return loaded;
@@ -152,6 +172,9 @@ export class AttachedEngine {
     const { kept, clashes } = claims.claim(config.url, listed);
     for (const { spelling, owner } of clashes) {
       this.#sayOnce(`${config.url} lists ${spelling}, which is left out: that already names ${owner}`);
+    }
+    for (const id of elsewhere(engine, report)) {
+      this.#sayOnce(`${config.url} lists ${id}, which is left out: it does not run there`);
     }
     for (const name of unlistedNames(config, report)) {
       this.#sayOnce(`${config.url} does not list ${name}, which its \`models\` name`);

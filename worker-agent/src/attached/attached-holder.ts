@@ -8,9 +8,9 @@ import type { EngineAsker } from "../swap/ask-engine.ts";
 import type { EngineFacts } from "../swap/engine-list.ts";
 import { pause } from "../swap/pause.ts";
 import { AttachedEngine, type EngineNews } from "./attached-engine.ts";
-import { type Failure, load } from "./load.ts";
+import { load } from "./load.ts";
 import { NameClaims } from "./name-claims.ts";
-import { look, type Order, stateIn } from "./orders.ts";
+import { type Failure, look, type Order, stateIn } from "./orders.ts";
 import { unload } from "./unload.ts";
 
 /** Limit on the first look at all engines, in milliseconds: one that is out of order must not keep the agent closed. */
@@ -91,7 +91,9 @@ export class AttachedHolder implements Holder {
 
   /** By the first look at each engine; it loads nothing and waits for nothing. */
   found(models: readonly ServedModel[]): Promise<ServedModel[]> {
-    const loaded = new Set([...this.#engines.values()].flatMap((engine) => engine.foundLoaded()).map(({ name }) => name));
+    const loaded = new Set(
+      [...this.#engines.values()].flatMap((engine) => engine.foundLoaded()).map(({ name }) => name),
+    );
     return Promise.resolve(models.filter(({ name, heldBy }) => heldBy.kind === "engine" && loaded.has(name)));
   }
 

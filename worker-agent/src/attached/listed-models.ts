@@ -11,9 +11,8 @@ export interface Remembered {
   slots: number | null;
 }
 
-/** Requests at once where nobody says anything: what each kind of engine does as it comes. */
-const OLLAMA_SLOTS = 1;
-const OTHER_SLOTS = 4;
+/** On these every model that runs there takes commands; what takes none is a cloud's, and never loaded there. */
+const CLOUDS: ReadonlySet<EngineName> = new Set(["ollama", "lemonade"]);
 
 /** What to remember of a model, given what was remembered before. */
 export function remember(model: CatalogModel, before: Remembered | undefined): Remembered {
@@ -40,9 +39,16 @@ export interface ListedBy {
 export function listedModels(listed: ListedBy): ServedModel[] {
   const { config, report } = listed;
   const said = new Map(Object.entries(config.models).map(([name, rules]) => [nameKey(name), rules]));
+  const away = new Set(elsewhere(listed.engine, report));
   return report.models
+    .filter(({ id }) => !away.has(id))
     .filter(({ id }) => anyGlobMatches(config.allow, id) && !anyGlobMatches(config.deny, id))
     .map((model) => toServed(model, said.get(nameKey(model.id)), listed));
+}
+
+/** Ids of the models that the engine only passes on to a cloud: the agent has nothing to hold there. */
+export function elsewhere(engine: EngineName, { models }: CatalogReport): string[] {
+  return CLOUDS.has(engine) ? models.filter(({ commands }) => commands.length === 0).map(({ id }) => id) : [];
 }
 
 /** Names in the configuration that the engine does not list. */
@@ -57,7 +63,7 @@ function toServed(
   { config, engine, report, remembered, timeoutMs }: ListedBy,
 ): ServedModel {
   const known = remembered.get(model.id);
-  const usual = engine === "ollama" ? OLLAMA_SLOTS : OTHER_SLOTS;
+  const usual = adapterFor(engine).defaultSlots;
   const memory = said === undefined || said.memory === 0 ? null : said.memory;
   return {
     name: model.id,
@@ -90,13 +96,13 @@ function wholeSlots(told: number | null): number | null {
 }
 
 /**
- * 1. The engine has a call for it. It is asked as of a loaded model, since some name what is loaded in that call.
- * 2. It has none, and everything that it lists is loaded: it has what it was started with.
+ * 1. The engine has a call that unloads it.
+ * 2. It has none, and loads nothing on request, or all that it lists is loaded: it has what it was started with.
  * 3. It has none and loads on request: what it had before may go then, and nothing tells.
  */
 function leaving(engine: EngineName, model: CatalogModel, report: CatalogReport): Leaving {
   const adapter = adapterFor(engine);
-  if (adapter.unload({ ...model, state: "warm" }).length > 0) return "call"; // (1)
+  if (adapter.unload(model).length > 0) return "call"; // (1)
   const allLoaded = report.models.every(({ state }) => state === "warm");
-  return allLoaded && adapter.load(model.id) === null ? "never" : "replaced"; // (2), (3)
+  return allLoaded || !adapter.loadsOnRequest ? "never" : "replaced"; // (2), (3)
 }

@@ -1,58 +1,91 @@
+import { type Adapter, type CatalogModel, smallestRequest } from "@farmgate/engines";
 import { formatDuration } from "@farmgate/shared";
-import { smallestRequest } from "./load-request.ts";
-import { adapterOf, call, look, lookUntil, type Order, stateIn } from "./orders.ts";
-
-/** Null: the model is loaded; else what went wrong, as a sentence. */
-export type Failure = string | null;
+import { call, type Failure, look, lookUntil, type Order, silence, stateIn } from "./orders.ts";
 
 /**
- * Engines that unload what nobody asks for, as long after the last request as their own default says. Their load call
- * says to keep the model, so it is made even when another client has loaded the model before.
+ * What a load call says besides, on an engine that unloads what nobody asks for: to keep the model. So that call is
+ * made even when another client has loaded the model before.
  */
-const KEEPS_BY_LOAD: ReadonlySet<string> = new Set(["ollama"]);
+const KEEPING: Readonly<Record<string, object>> = { ollama: { keep_alive: -1 } };
+
+/** Releases that do not have the call yet. */
+const NO_SUCH_CALL: ReadonlySet<number> = new Set([404, 405]);
 
 /**
- * Has an engine load a model, and waits until it is.
+ * Has an engine load a model, and waits until it is. Null: it is; else what went wrong, as a sentence.
  *
  * 1. Its list is looked at first: a dead engine loads nothing, and a second load of a loaded model can be a second
  *    copy of it (LM Studio).
  * 2. It has a call for loads. (a) Done with its answer. (b) Done when the list says so.
- * 3. It has none, but loads what a request asks for: the smallest one is sent, and its answer is the proof.
+ * 3. It has none, or not yet, but loads what a request asks for: the smallest one is sent. Where the list can tell, it
+ *    has the last word, since some engines answer by another model than the one that was asked for.
  */
 export async function load(order: Order): Promise<Failure> {
   const { engine, model } = order;
+  const { url } = engine.config;
   // 1
   const before = await look(order);
-  if (before?.kind === "refused" || before?.kind === "dead") {
-    return `${engine.config.url} did not answer: ${before.reason}`;
-  }
-  const adapter = adapterOf(engine);
-  if (adapter === null) return `${engine.config.url} shows no list of models: ${engine.trouble ?? "not in time"}`;
-  if (stateIn(before, model) === "warm" && !KEEPS_BY_LOAD.has(adapter.engine)) return null;
-  // 3
-  const loading = adapter.load(model.engineName);
-  if (loading === null) return call(order, smallestRequest(model));
+  const silent = silence(before);
+  if (silent !== null) return `${url} did not answer: ${silent}`;
+  const { adapter } = engine;
+  if (adapter === null) return `${url} shows no list of models: ${engine.trouble ?? "not in time"}`;
+  const listed = engine.listed(model);
+  if (listed === null) return `${url} does not list ${model.engineName} any more`;
+  const keeping = KEEPING[adapter.engine];
+  if (stateIn(before, model) === "warm" && keeping === undefined) return null;
   // 2
-  const refused = await call(order, loading);
-  if (refused !== null || loading.done === "answer") return refused; // (a)
-  return loadedByList(order); // (b)
+  const loading = adapter.load(listed);
+  if (loading === null) return loadByRequest(order, adapter, listed);
+  const { failure, status } = await call(order, { ...loading, body: { ...loading.body, ...keeping } });
+  if (failure === null) return loading.done === "answer" ? null : loadedByList(order);
+  return adapter.loadsOnRequest && NO_SUCH_CALL.has(status) ? loadByRequest(order, adapter, listed) : failure;
 }
 
+/** (3) */
+async function loadByRequest(order: Order, adapter: Adapter, listed: CatalogModel): Promise<Failure> {
+  const { url } = order.engine.config;
+  const request = adapter.loadsOnRequest ? smallestRequest(listed) : null;
+  if (request === null) return `${adapter.engine} at ${url} has no call that loads ${listed.id}`;
+  const { failure } = await call(order, request);
+  if (failure !== null) return failure;
+  return ended(
+    order,
+    await lookUntil(order, (seen): Ended | null => {
+      const state = stateIn(seen, order.model);
+      if (state === "loading") return null;
+      if (state === null || state === "warm" || state === "unknown") return { failure: null };
+      return { failure: `${url} answered, but its list does not have ${listed.id} as loaded` };
+    }),
+  );
+}
+
+/** (2b) */
 async function loadedByList(order: Order): Promise<Failure> {
   const { engine, model } = order;
   const { url } = engine.config;
   let wasLoading = false;
-  const result = await lookUntil(order, (seen): { failure: Failure } | null => {
-    const state = stateIn(seen, model);
-    if (state === "warm") return { failure: null };
-    if (state === "failed") return { failure: `${url} could not load ${model.engineName}` };
-    if (state === "unlisted") return { failure: `${url} does not list ${model.engineName} any more` };
-    if (state === "cold" && wasLoading) return { failure: `${url} gave up loading ${model.engineName}` };
-    wasLoading ||= state === "loading";
-    // One that is too busy with the load to answer in time is still there.
-    return seen?.kind === "refused" ? { failure: `${url} did not answer: ${seen.reason}` } : null;
-  });
-  if (result !== null) return result.failure;
-  if (order.signal.aborted) return "the load was stopped";
-  return `${url} had not loaded ${model.engineName} within ${formatDuration(model.timeoutMs)}`;
+  return ended(
+    order,
+    await lookUntil(order, (seen): Ended | null => {
+      const state = stateIn(seen, model);
+      if (state === "warm") return { failure: null };
+      if (state === "failed") return { failure: `${url} could not load ${model.engineName}` };
+      if (state === "unlisted") return { failure: `${url} does not list ${model.engineName} any more` };
+      if (state === "cold" && wasLoading) return { failure: `${url} gave up loading ${model.engineName}` };
+      wasLoading ||= state === "loading";
+      // One that is too busy with the load to answer in time is still there.
+      return seen?.kind === "refused" ? { failure: `${url} did not answer: ${seen.reason}` } : null;
+    }),
+  );
+}
+
+interface Ended {
+  failure: Failure;
+}
+
+function ended({ engine, model, signal }: Order, answer: Ended | null): Failure {
+  if (answer !== null) return answer.failure;
+  if (signal.aborted) return "the load was stopped";
+  const limit = formatDuration(model.timeoutMs);
+  return `${engine.config.url} had not loaded ${model.engineName} within ${limit}`;
 }

@@ -83,7 +83,7 @@ export class Residency {
 
   #lose(mark: number, reasonFor: (model: string) => string | null): LostModel[] {
     const lost: LostModel[] = [];
-    for (const model of [...this.#loaded]) {
+    for (const model of this.#loaded) {
       const reason = this.#mayTell(mark, model) ? reasonFor(model) : null;
       if (reason === null) continue;
       this.#loaded.delete(model);
