@@ -86,7 +86,7 @@ const engineSchema = z.strictObject({
   apiKey: secret.nullable().default(null),
   /** Requests at once for each model; unset: what it reports, else what its kind of engine does by default. */
   slots: wholeNumber(1).optional(),
-  /** Unload each model after this idle time; 0: left to the engine. */
+  /** Unload each model after this idle time; 0: the agent does not. */
   ttl: duration.default(0),
   /** Between two looks at its list. */
   poll: positiveDuration.default(5_000),

@@ -59,6 +59,9 @@ export class AgentMetrics {
 
   /** Prometheus text; what the gauges show is read from the scheduler's view. `budget` in bytes. */
   text(view: SchedulerView, budget: number): Promise<string> {
+    // A model that an engine does not list any more has no line any more.
+    this.#depth.reset();
+    this.#inflight.reset();
     for (const model of view.models) {
       this.#depth.set({ model: model.name }, model.queued);
       this.#inflight.set({ model: model.name }, model.running);

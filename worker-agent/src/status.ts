@@ -91,7 +91,7 @@ function catalogModel(
   return {
     id: model.name,
     aliases: [...model.aliases],
-    kind: kindOfName(model.engineName),
+    kind: model.kind ?? kindOfName(model.engineName),
     state: state?.state ?? "unknown",
     slots: { total: model.slots, busy: state?.running ?? 0 },
     queued: state?.queued ?? 0,
@@ -101,7 +101,7 @@ function catalogModel(
     context_length: figures.contextLength,
     memory_bytes: model.memoryBytes,
     engine: figures.engine,
-    apis: APIS,
+    apis: [...(model.apis ?? APIS)],
     quantization: null,
     digest: null,
     pinned: model.pinned,

@@ -105,7 +105,7 @@ export class Inference {
       requestId: asked.requestId,
       method: "POST",
       path: url,
-      headers: requestHeadersForWorker(request.rawHeaders),
+      headers: headersForEngine(request.rawHeaders, model),
       model,
       job: {
         id: String(this.#jobs),
@@ -168,4 +168,11 @@ export class Inference {
 
 function rounded(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms);
+}
+
+/** The caller's headers without its credentials, and the engine's own key in their place. */
+function headersForEngine(raw: readonly string[], { apiKey }: ServedModel): string[] {
+  const headers = requestHeadersForWorker(raw);
+  if (apiKey !== null) headers.push("authorization", `Bearer ${apiKey}`);
+  return headers;
 }
