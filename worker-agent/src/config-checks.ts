@@ -1,5 +1,5 @@
 import { type CrossCheck, isLoopback, type ReportProblem } from "@farmgate/shared";
-import { checkAddresses } from "./checks/addresses.ts";
+import { checkEngines, checkPorts } from "./checks/addresses.ts";
 import { checkCommands } from "./checks/commands.ts";
 import { checkMemory, checkPinned } from "./checks/memory.ts";
 import { checkNames, checkScriptWords } from "./checks/names.ts";
@@ -11,7 +11,8 @@ export const CROSS_CHECKS: readonly CrossCheck<AgentShape>[] = [
   { reads: ["models", "engines"], check: checkNames },
   { reads: ["models"], check: checkScriptWords },
   { reads: ["swap", "models"], check: checkCommands },
-  { reads: ["models", "engines"], check: checkAddresses },
+  { reads: ["engines"], check: checkEngines },
+  { reads: ["models", "engines"], check: checkPorts },
   { reads: ["swap", "models", "engines", "memory"], check: checkUnloading },
   { reads: ["models", "engines", "memory"], check: checkMemory },
   { reads: ["models", "engines"], check: checkPinned },

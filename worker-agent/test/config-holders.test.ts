@@ -51,6 +51,7 @@ describe("who loads a model", () => {
     expect(problems({ engines: [ollama, { url: "http://localhost:11434/" }] })).toEqual([
       "engines[1].url: is already the address of engines[0]",
     ]);
+    expect(problems({ engines: [{ url: "http://h/ollama" }, { url: "http://h/other" }] })).toEqual([]);
   });
 });
 
