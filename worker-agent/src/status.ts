@@ -43,7 +43,7 @@ export function catalogOf(
         apis: APIS,
         quantization: null,
         digest: null,
-        pinned: false,
+        pinned: model.pinned,
         prompt_tokens_per_second: null,
         service_ms: null,
         predicted_wait_ms: null,
@@ -52,8 +52,8 @@ export function catalogOf(
     }),
     queue: { depth: view.depth, swapping_to: view.swappingTo, waiting: [] },
     memory: {
-      budget_bytes: 0,
-      used_bytes: models.find((model) => model.name === view.loaded)?.memoryBytes ?? 0,
+      budget_bytes: view.memoryBudget,
+      used_bytes: view.memoryUsed,
     },
   };
 }
@@ -63,7 +63,7 @@ export function healthOf(view: SchedulerView, learned: Learned, uptimeMs: number
   const failed = view.models.some((model) => model.state === "failed");
   return {
     status: view.draining ? "draining" : failed ? "degraded" : "ok",
-    model: view.loaded,
+    model: view.loaded[0] ?? null,
     queue_depth: view.depth,
     oldest_wait_ms: Math.round(view.oldestWaitMs),
     inflight: view.inflight,
