@@ -57,8 +57,8 @@ export class AgentMetrics {
   });
   readonly contentType: string = this.#registry.contentType;
 
-  /** Prometheus text; what the gauges show is read from the scheduler's view. `budget` in bytes. */
-  text(view: SchedulerView, budget: number): Promise<string> {
+  /** Prometheus text; what the gauges show is read from the scheduler's view. */
+  text(view: SchedulerView): Promise<string> {
     // A model that an engine does not list any more has no line any more.
     this.#depth.reset();
     this.#inflight.reset();
@@ -67,7 +67,7 @@ export class AgentMetrics {
       this.#inflight.set({ model: model.name }, model.running);
     }
     this.#oldestWait.set(view.oldestWaitMs / 1_000);
-    this.#memory.set({ kind: "budget" }, budget);
+    this.#memory.set({ kind: "budget" }, view.memoryBudget);
     this.#memory.set({ kind: "used" }, view.memoryUsed);
     return this.#registry.metrics();
   }

@@ -76,7 +76,7 @@ export function catalogOf(identity: Identity, moment: Moment): AgentCatalog {
         bound_ms: rounded(rests[at] ?? null),
       })),
     },
-    memory: { budget_bytes: rules.budget, used_bytes: view.memoryUsed },
+    memory: { budget_bytes: view.memoryBudget, used_bytes: view.memoryUsed },
   };
 }
 

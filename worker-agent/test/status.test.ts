@@ -41,6 +41,7 @@ function moment(over: Partial<Moment> = {}): Moment {
     inflight: 1,
     oldestWaitMs: 5_000,
     memoryUsed: 4 * 1_024 ** 3,
+    memoryBudget: 0,
     models: [state("a", { state: "warm", running: 1 }), state("b", { queued: 2, oldestWaitMs: 5_000 }), state("c")],
   };
   const waiting: WaitingJob[] = [

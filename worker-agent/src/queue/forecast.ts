@@ -1,4 +1,4 @@
-import { tooHeavy } from "./fit.ts";
+import { canGoFor, replaces, tooHeavy } from "./fit.ts";
 import type { ModelRules, SchedulerRules, SchedulerView } from "./types.ts";
 
 /** Learned figures, in milliseconds; null where nothing is known yet. */
@@ -81,26 +81,32 @@ function before(model: Model, models: readonly Model[], costs: ForecastCosts, ru
     });
 }
 
-/** Whether the two can be loaded together, so that the turn of one need not end for the other. */
-function fitsBeside(model: Model, other: Model, models: readonly Model[], { budget }: ForecastRules): boolean {
-  const pinned = models.filter((one) => one.pinned && one !== model && one !== other);
-  return tooHeavy(model, [...pinned, other], budget) <= 0;
+/** Whether the model has room beside these. */
+function fits(model: Model, beside: Iterable<Model>, { budget }: ForecastRules): boolean {
+  const others = [...beside];
+  return tooHeavy(model, others, budget) <= 0 && !others.some((other) => replaces(model, other));
 }
 
-/** Until enough of the loaded models may go: those first whose turn is over first. Pinned ones stay. */
+/** Whether the two can be loaded together, so that the turn of one need not end for the other. */
+function fitsBeside(model: Model, other: Model, models: readonly Model[], rules: ForecastRules): boolean {
+  const pinned = models.filter((one) => one.pinned && one !== model && one !== other);
+  return fits(model, [...pinned, other], rules);
+}
+
+/** Until enough of the loaded models may go: those first whose turn is over first. null: not known, or never. */
 function roomFor(model: Model, models: readonly Model[], costs: ForecastCosts, rules: ForecastRules): number | null {
   const victims = models
-    .filter((one) => one.state === "warm" && !one.pinned)
+    .filter((one) => one.state === "warm" && canGoFor(one, model))
     .map((one) => ({ one, left: turnLeft(one, costs, rules) ?? Number.POSITIVE_INFINITY }))
     .sort((a, b) => a.left - b.left);
   const staying = new Set(models.filter((one) => one !== model && (one.pinned || one.state === "warm")));
   let wait = 0;
   for (const { one, left } of victims) {
-    if (tooHeavy(model, staying, rules.budget) <= 0) break;
+    if (fits(model, staying, rules)) break;
     staying.delete(one);
     wait = left;
   }
-  return wait === Number.POSITIVE_INFINITY ? null : wait;
+  return wait < Number.POSITIVE_INFINITY && fits(model, staying, rules) ? wait : null;
 }
 
 /**

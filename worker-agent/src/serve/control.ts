@@ -49,7 +49,7 @@ function addReading(app: FastifyInstance, context: ControlContext): void {
   app.get("/health", () => healthOf(executor.view(), learned, context.engines(), clock.now() - startedAt));
   app.get("/catalog", () => catalogOf(identity, context.moment()));
   app.get("/metrics", async (_request, reply) => {
-    return reply.type(metrics.contentType).send(await metrics.text(executor.view(), context.moment().rules.budget));
+    return reply.type(metrics.contentType).send(await metrics.text(executor.view()));
   });
   app.get("/v1/models", ({ caller }) => {
     const open = models.models.filter((model) => mayUse(caller, model));

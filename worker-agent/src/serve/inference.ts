@@ -109,6 +109,7 @@ export class Inference {
       model,
       job: {
         id: String(this.#jobs),
+        requestId: asked.requestId,
         model: model.name,
         caller: asked.caller,
         priority: priority ?? "interactive",

@@ -1,7 +1,7 @@
 import { Scheduler } from "../../src/queue/scheduler.ts";
 import type { Policy } from "../../src/queue/policy.ts";
 import { SortedList } from "../../src/queue/sorted-list.ts";
-import type { Job, SchedulerEffect, SchedulerEvent, SchedulerRules } from "../../src/queue/types.ts";
+import type { Job, ModelRules, SchedulerEffect, SchedulerEvent, SchedulerRules } from "../../src/queue/types.ts";
 
 /** A job of a workload, with what the world does to it. Times in virtual milliseconds. */
 export interface Arrival extends Partial<Omit<Job, "model" | "id">> {
@@ -54,9 +54,15 @@ export function rulesFor(models: Record<string, number>, over: Partial<Scheduler
     maxDepth: 1_000_000,
     failureLimit: 3,
     failureReset: 300_000,
-    models: Object.entries(models).map(([name, slots]) => ({ name, slots })),
+    budget: 0,
+    models: Object.entries(models).map(([name, slots]) => modelRules(name, { slots })),
     ...over,
   };
+}
+
+export function modelRules(name: string, over: Partial<ModelRules> = {}): ModelRules {
+  const plain = { memory: null, pinned: false, ttl: 0, preload: false, restart: false, unloads: true };
+  return { name, slots: 1, ...plain, ...over };
 }
 
 /** Requests that arrive all at once, numbered as in "1 chat, 2 code". */
@@ -137,6 +143,7 @@ export class Drive {
       type: "arrive",
       job: {
         id,
+        requestId: id,
         model,
         caller: arrival.caller ?? "",
         priority: arrival.priority ?? "interactive",
@@ -184,6 +191,8 @@ export class Drive {
       }
       case "swap":
         return this.#swap(effect);
+      case "unload":
+        throw new Error(`${effect.model} is unloaded`);
       case "wake": {
         const mine = ++this.#wake;
         if (effect.at === null) return;
@@ -231,7 +240,7 @@ export class Drive {
       this.#swapping = null;
       if (fails?.(model, attempt) === true) {
         this.failedSwaps.push({ model, at: this.now });
-        return this.send({ type: "swap_failed", model, reason: "the script ended with 1" });
+        return this.send({ type: "swap_failed", model, reason: "the script ended with 1", lost: effect.victims });
       }
       this.#ready = model;
       this.servedPerLoad.push(0);

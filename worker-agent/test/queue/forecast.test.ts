@@ -37,6 +37,7 @@ function predicted(models: Record<string, Known>, over: { budget?: number; drain
     inflight: 0,
     oldestWaitMs: 0,
     memoryUsed: 0,
+    memoryBudget: 0,
     models: entries.map(([name, { state = "cold", queued = 0, running = 0, retryInMs = null, pinned = false }]) => {
       return { name, state, queued, running, oldestWaitMs: null, retryInMs, pinned, idleMs: null };
     }),
@@ -94,6 +95,11 @@ describe("the forecast of a wait", () => {
     expect(predicted({ a, b: warm(2), c: warm(1) }, { budget: 10 })).toBe(20_000 + 3_000);
     expect(predicted({ a, b: warm(2), c: warm(1) }, { budget: 9 })).toBe(20_000 + 6_000);
     expect(predicted({ a, b: warm(2), c: { ...warm(1), service: null } }, { budget: 10 })).toBe(20_000 + 6_000);
+  });
+
+  it("is not known for a model that never fits", () => {
+    const pinned = { state: "warm", pinned: true, memory: 8 } as const;
+    expect(predicted({ a: { load: 1, memory: 4 }, b: pinned }, { budget: 10 })).toBe(null);
   });
 
   it("counts the models that others wait for already", () => {

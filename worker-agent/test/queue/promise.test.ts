@@ -34,6 +34,18 @@ describe("the models that are swapped", () => {
     expect(names(swappedModels(rules([a, b, pinned])))).toEqual(["a", "b"]);
   });
 
+  it("are not those that nothing takes out of memory, but those that replace one another, whatever fits", () => {
+    const stays = model("s", { unloads: false, replacedIn: null });
+    expect(swappedModels(rules([a, stays]))).toEqual([]);
+    expect(names(swappedModels(rules([a, b, stays])))).toEqual(["a", "b"]);
+    const replaced = ["x", "y"].map((name) => model(name, { memory: 1, unloads: false }));
+    expect(names(swappedModels(rules([...replaced, model("z", { memory: 1 })], { budget: 8 })))).toEqual([
+      "x",
+      "y",
+      "z",
+    ]);
+  });
+
   it("are none, if all fit into the budget at once", () => {
     const sized = [model("a", { memory: 4 }), model("b", { memory: 4, pinned: true })];
     expect(swappedModels(rules(sized, { budget: 8 }))).toEqual([]);
