@@ -1,7 +1,9 @@
 import type { AgentConfig } from "./config.ts";
 import { promisedWait } from "./queue/promise.ts";
 import { swappedModels } from "./queue/swappable.ts";
-import type { ModelRules, SchedulerRules } from "./queue/types.ts";
+import type { ModelRules } from "./queue/types.ts";
+import { rulesOf } from "./scheduler-rules.ts";
+import { ModelBook } from "./served-model.ts";
 
 /** What a configuration promises on waiting, and what it stands on. Times in milliseconds. */
 export interface ConfigPromise {
@@ -19,20 +21,28 @@ export interface ConfigPromise {
  * null: there is no model, or a policy that keeps none of the rules which the promise stands on.
  */
 export function promiseOf(config: AgentConfig): ConfigPromise | null {
-  const known = knownModels(config);
-  if (known.length === 0 || config.queue.policy !== "greedy") return null;
-  const { longestAnswer: longestAnswerMs, ...queue } = config.queue;
-  const { failureLimit, failureReset } = config.swap;
-  const models = known.map(({ rules }) => rules);
-  const rules: SchedulerRules = { ...queue, failureLimit, failureReset, budget: config.memory.budget, models };
-  const swapped = swappedModels(rules);
+  const { models: configured } = new ModelBook(config);
+  const attached = namedOfEngines(config);
+  const rules = rulesOf(config, configured);
+  const models = [...rules.models, ...attached.map((model) => model.rules)];
+  if (models.length === 0 || config.queue.policy !== "greedy") return null;
+  const timeouts = new Map(configured.map(({ name, timeoutMs }) => [name, timeoutMs]));
+  for (const model of attached) timeouts.set(model.rules.name, model.timeoutMs);
+  const all = { ...rules, models };
+  const swapped = swappedModels(all);
   const concerned = swapped.length > 0 ? swapped : models;
-  const timeouts = new Map(known.map((model) => [model.rules.name, model.timeoutMs]));
-  const loadMs = (model: string) => timeouts.get(model) ?? 0;
-  const longest = { loadMs, answerMs: longestAnswerMs };
+  const longest = { loadMs: (name: string) => timeouts.get(name) ?? 0, answerMs: config.queue.longestAnswer };
   const worst = (place: number) =>
-    Math.max(...concerned.map((model) => promisedWait(model, { place, loaded: false }, rules, longest)));
-  const slots = Math.min(...concerned.map((model) => model.slots));
+    Math.max(...concerned.map((model) => promisedWait(model, { place, loaded: false }, all, longest)));
+  return {
+    bounds: boundsUpTo(Math.min(...concerned.map((model) => model.slots)), worst),
+    swapped: swapped.map(({ name }) => name),
+    longestLoadMs: Math.max(...concerned.map(({ name }) => longest.loadMs(name))),
+    longestAnswerMs: longest.answerMs,
+  };
+}
+
+function boundsUpTo(slots: number, worst: (place: number) => number): ConfigPromise["bounds"] {
   const bounds: { from: number; to: number; ms: number }[] = [];
   for (let place = 1; place <= slots; place += 1) {
     const ms = worst(place);
@@ -40,31 +50,16 @@ export function promiseOf(config: AgentConfig): ConfigPromise | null {
     if (last?.ms === ms) last.to = place;
     else bounds.push({ from: place, to: place, ms });
   }
-  const longestLoadMs = Math.max(...concerned.map(({ name }) => loadMs(name)));
-  return { bounds, swapped: swapped.map(({ name }) => name), longestLoadMs, longestAnswerMs };
+  return bounds;
 }
 
-interface Known {
-  rules: ModelRules;
-  timeoutMs: number;
-}
-
-function knownModels({ models, engines, swap }: AgentConfig): Known[] {
-  const own = models.map(({ name, slots, memory, pinned, timeout }) => ({
-    rules: modelRules(name, slots, memory, pinned),
-    timeoutMs: timeout ?? swap.timeout,
-  }));
-  const attached = engines.flatMap((engine) =>
+/** The models of attached engines that the file names, as far as a bound depends on them. */
+function namedOfEngines({ engines, swap }: AgentConfig): { rules: ModelRules; timeoutMs: number }[] {
+  const besides = { ttl: 0, preload: false, restart: false, unloads: true };
+  return engines.flatMap((engine) =>
     Object.entries(engine.models).map(([name, { slots, memory, pinned, timeout }]) => ({
-      rules: modelRules(name, slots ?? engine.slots ?? 1, memory, pinned),
+      rules: { name, slots: slots ?? engine.slots ?? 1, memory: memory === 0 ? null : memory, pinned, ...besides },
       timeoutMs: timeout ?? swap.timeout,
     })),
   );
-  return [...own, ...attached];
-}
-
-/** What a bound depends on; the rest is no part of it. */
-function modelRules(name: string, slots: number, memory: number, pinned: boolean): ModelRules {
-  const besides = { ttl: 0, preload: false, restart: false, unloads: true };
-  return { name, slots, memory: memory === 0 ? null : memory, pinned, ...besides };
 }

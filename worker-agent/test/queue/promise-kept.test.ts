@@ -55,7 +55,7 @@ describe("what a waiting job is promised", () => {
         }
         told += ends.size;
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
     expect(told).toBeGreaterThan(1_000);
   });
