@@ -121,9 +121,9 @@ describe("a catalogue", () => {
   });
 
   it("tells of a thousand who wait, and of no more", () => {
-    const [first] = moment().waiting;
-    const waiting = Array.from({ length: 1_001 }, (_, at) => ({ ...first, id: String(at), position: at + 1 }));
-    const { queue } = told(moment({ waiting: waiting as WaitingJob[] }));
+    const job = { requestId: "r", model: "b", waitedMs: 0 };
+    const waiting = Array.from({ length: 1_001 }, (_, at) => ({ ...job, id: String(at), position: at + 1 }));
+    const { queue } = told(moment({ waiting }));
     expect(queue.waiting).toHaveLength(1_000);
     expect(queue.waiting.at(-1)?.position).toBe(1_000);
   });
