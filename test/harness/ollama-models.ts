@@ -91,6 +91,11 @@ export class OllamaModels {
     return [...this.#runners.values()].filter((runner) => !runner.loading).map((runner) => runner.model);
   }
 
+  /** Seconds that a loaded model stays without a request; negative: for ever. */
+  keepAlive(model: string): number | null {
+    return this.#runners.get(model)?.keepAlive ?? null;
+  }
+
   /** How many models were in memory at the same time at most. */
   mostInMemory(): number {
     return Math.max(0, ...this.events.map((event) => event.inMemory));
