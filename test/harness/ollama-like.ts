@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { OllamaModels, type OllamaOptions } from "./ollama-models.ts";
 
-export type { OllamaEvent, OllamaOptions } from "./ollama-models.ts";
+export type { OllamaOptions } from "./ollama-models.ts";
 
 /** A server that answers as Ollama does, inside this process. */
 export class OllamaLike {

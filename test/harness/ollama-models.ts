@@ -1,4 +1,4 @@
-export interface OllamaModel {
+interface OllamaModel {
   /** With its tag, as Ollama shows it. */
   name: string;
   kind?: "chat" | "embedding";
@@ -16,7 +16,7 @@ export interface OllamaOptions {
   apiKey?: string;
 }
 
-export interface OllamaEvent {
+interface OllamaEvent {
   what: "load" | "loaded" | "load failed" | "unloaded" | "request" | "answered";
   model: string;
   /** Of an unload: by a client's order, for room, for time, or because the process died. */
@@ -27,7 +27,7 @@ export interface OllamaEvent {
   active: number;
 }
 
-export type OllamaUse = { failure: string } | { release: () => void };
+type OllamaUse = { failure: string } | { release: () => void };
 
 interface Runner {
   model: string;

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { until } from "../support/conditions.ts";
 import { attach, never, startOllama } from "./attached-rig.ts";

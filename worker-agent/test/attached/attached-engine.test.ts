@@ -67,6 +67,11 @@ describe("the list of an attached engine", () => {
     expect(model("see").name).toBe("c");
     const looks = one.looks;
     await until(() => one.looks > looks + 4);
+    expect(warnings).toEqual([
+      `${one.url} lists a:latest, which is left out: that already names a model of the configuration`,
+      `${two.url} lists b, which is left out: that already names a model of ${one.url}`,
+      `${two.url} lists d, which is left out: that already names a model of ${one.url}`,
+    ]);
   });
 
   it("gives a name to the next engine once the first one does not list it any more", async () => {

@@ -9,7 +9,7 @@ import { agentConfigSchema } from "../../src/index.ts";
 import { ModelBook, type ServedModel } from "../../src/served-model.ts";
 import { EngineAsker } from "../../src/swap/ask-engine.ts";
 
-export const clock = createSystemClock();
+const clock = createSystemClock();
 export const never = new AbortController().signal;
 
 export interface AttachedRig {
@@ -20,10 +20,10 @@ export interface AttachedRig {
   /** The log's lines of these levels. */
   warnings: string[];
   infos: string[];
-  model(name: string): ServedModel;
-  names(): string[];
+  model: (name: string) => ServedModel;
+  names: () => string[];
   /** How often this was told. */
-  count(start: string): number;
+  count: (start: string) => number;
 }
 
 /** A holder with this configuration, started; its engines are looked at every 20 ms unless they say otherwise. */

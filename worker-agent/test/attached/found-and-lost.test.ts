@@ -12,7 +12,7 @@ describe("models that come and go at an attached engine by themselves", () => {
     const { holder, book, news, model } = await attach([{ url: ollama.url }], { asks: false });
     const looks = ollama.looks;
     await until(() => ollama.looks > looks + 2);
-    expect(await holder.found(book.models, never)).toEqual([model("a")]);
+    expect(await holder.found(book.models)).toEqual([model("a")]);
     await until(() => ollama.looks > looks + 5);
     expect(news).toEqual([`models ${ollama.url}: a:latest b:latest`]);
   });
@@ -41,13 +41,14 @@ describe("models that come and go at an attached engine by themselves", () => {
 
   it("are lost with an engine that died, and found when it comes back with them", async () => {
     const ollama = await startOllama({ models: ["a"] });
-    const { holder, model, count } = await attach([{ url: ollama.url }]);
+    const { holder, model, news, count } = await attach([{ url: ollama.url }]);
     await holder.load(model("a"), null, never);
     await ollama.die();
-    await until(() => count("lost a:latest: its engine is gone") === 1);
+    await until(() => count("lost") === 1);
     await ollama.open();
     await generate(ollama.url, { model: "a" });
-    await until(() => count("found a:latest") === 1);
+    await until(() => count("found") === 1);
+    expect(news.slice(1)).toEqual(["lost a:latest: its engine is gone", "found a:latest"]);
   });
 
   it("stay while the engine only fails to show its list, and while it does not know their state", async () => {
@@ -109,6 +110,7 @@ describe("models that come and go at an attached engine by themselves", () => {
     const { holder, model, count } = await attach([{ url: ollama.url }]);
     await holder.load(model("a"), null, never);
     holder.lost(model("a"));
-    await until(() => count("found a:latest") === 1);
+    await until(() => count("found") === 1);
+    expect(count("lost")).toBe(0);
   });
 });

@@ -37,6 +37,7 @@ describe("an attached engine that answers nonsense", () => {
       { url: good.url, engine: "ollama" },
     ]);
     await until(() => names().length === 1);
+    expect(names()).toEqual(["a"]);
   });
 
   it("is read up to a number of models, each of them well named", async () => {

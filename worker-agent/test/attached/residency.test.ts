@@ -1,5 +1,5 @@
 import type { ModelState } from "@farmgate/shared";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Residency } from "../../src/attached/residency.ts";
 
