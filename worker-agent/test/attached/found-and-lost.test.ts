@@ -72,34 +72,29 @@ describe("models that come and go at an attached engine by themselves", () => {
   });
 
   it("are not told as lost by a look that began before their load had ended", async () => {
-    const held: (() => void)[] = [];
-    let hold = false;
+    let endLoad: (() => void) | null = null;
+    let endLook: (() => void) | null = null;
     let loaded = false;
     const server = await startServer(async ({ method, path }) => {
       if (method === "POST") {
+        await new Promise<void>((resolve) => (endLoad = resolve));
         loaded = true;
         return { done: true };
       }
       if (path === "/api/tags") return { models: [{ name: "a" }] };
       const answer = { models: loaded ? [{ name: "a" }] : [] };
-      // What it says is of now, but comes later.
-      if (hold) await new Promise<void>((resolve) => held.push(resolve));
+      // What a look during the load says is of then, and comes after it.
+      if (endLoad !== null && endLook === null) await new Promise<void>((resolve) => (endLook = resolve));
       return answer;
     });
-    const { holder, model, news, count } = await attach([{ url: server.url, engine: "ollama", poll: "30ms" }]);
-    hold = true;
-    await until(() => held.length === 1);
+    const { holder, model, news, count } = await attach([{ url: server.url, engine: "ollama" }]);
     const load = holder.load(model("a"), null, never);
-    // The load looks first; its look waits behind the one that is held.
-    hold = false;
-    held.splice(0).forEach((go) => go());
-    hold = true;
-    await until(() => held.length === 1);
-    held.splice(0).forEach((go) => go());
-    hold = false;
+    await until(() => endLook !== null);
+    (endLoad as (() => void) | null)?.();
     expect(await load).toMatchObject({ ok: true });
+    (endLook as (() => void) | null)?.();
     const before = server.calls.length;
-    await until(() => server.calls.length > before + 8);
+    await until(() => server.calls.length > before + 4);
     expect(news.slice(1)).toEqual([]);
     loaded = false;
     await until(() => count("lost a") === 1);

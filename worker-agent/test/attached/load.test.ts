@@ -149,6 +149,6 @@ describe("a load at an attached engine", () => {
     const load = holder.load(model("a"), null, stop.signal);
     await until(() => engine.stats.loads === 1);
     stop.abort();
-    expect(await load).toMatchObject({ ok: false, reason: "the load was stopped" });
+    expect(await load).toMatchObject({ ok: false, reason: "it was stopped" });
   });
 });

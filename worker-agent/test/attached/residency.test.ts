@@ -89,6 +89,13 @@ describe("looks, loads, unloads and the engine's own will in any order", () => {
         const truth = new Set<string>();
         /** What a listener to news and results holds for loaded. */
         const told = new Set<string>();
+        /** Whether a model was there, or was not, at any moment since the last order for it had ended. */
+        const was = new Map(MODELS.map((model) => [model as string, { there: false, away: true }]));
+        const be = (model: string, there: boolean) => {
+          if (there) truth.add(model);
+          else truth.delete(model);
+          Object.assign(was.get(model) ?? {}, there ? { there } : { away: true });
+        };
         const looks: { mark: number; saw: Map<string, ModelState> }[] = [];
         const orders: { model: string; loads: boolean }[] = [];
         const see = () => new Map(MODELS.map((model) => [model, truth.has(model) ? "warm" : "cold"] as const));
@@ -96,16 +103,18 @@ describe("looks, loads, unloads and the engine's own will in any order", () => {
           const { found, lost } = residency.seen(look.mark, look.saw);
           for (const model of found) {
             expect(told.has(model), `${model} found twice`).toBe(false);
+            expect(was.get(model)?.there, `${model} was never there since`).toBe(true);
             told.add(model);
           }
           for (const { model } of lost) {
             expect(told.has(model), `${model} lost twice`).toBe(true);
+            expect(was.get(model)?.away, `${model} was there all the time since`).toBe(true);
             told.delete(model);
           }
         };
         const end = ({ model, loads }: (typeof orders)[number]) => {
-          if (loads) truth.add(model);
-          else truth.delete(model);
+          was.set(model, { there: false, away: false });
+          be(model, loads);
           residency.end(model, loads);
           if (loads) told.add(model);
           else told.delete(model);
@@ -117,8 +126,7 @@ describe("looks, loads, unloads and the engine's own will in any order", () => {
             residency.begin(model);
             orders.push({ model, loads: what === "load begins" });
           } else if (what === "ends") orders.splice(pick % Math.max(1, orders.length), 1).forEach(end);
-          else if (what === "evicts") truth.delete(model);
-          else truth.add(model);
+          else be(model, what !== "evicts");
         }
         orders.forEach(end);
         takeIn({ mark: residency.look(), saw: see() });
