@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { OllamaModels, type OllamaOptions } from "./ollama-models.ts";
 
-export type { OllamaEvent, OllamaOptions } from "./ollama-models.ts";
+export type { OllamaOptions } from "./ollama-models.ts";
 
 /** A server that answers as Ollama does, inside this process. */
 export class OllamaLike {
@@ -12,6 +12,8 @@ export class OllamaLike {
   readonly #apiKey: string | null;
   /** The headers of each inference or load request, oldest first. */
   readonly headers: IncomingMessage["headers"][] = [];
+  /** How often its list was asked for. */
+  looks = 0;
   #port = 0;
 
   constructor(options: OllamaOptions) {
@@ -55,6 +57,7 @@ export class OllamaLike {
     if (request.method === "GET") {
       if (path === "/") return void response.end("Ollama is running");
       if (path === "/api/version") return json(200, { version: "0.33.0" });
+      if (path === "/api/tags") this.looks += 1;
       if (path === "/api/tags") return json(200, { models: this.models.tags() });
       if (path === "/api/ps") return json(200, { models: this.models.running() });
       if (path === "/v1/models") return json(200, { object: "list", data: this.models.cards() });

@@ -1,4 +1,4 @@
-export interface OllamaModel {
+interface OllamaModel {
   /** With its tag, as Ollama shows it. */
   name: string;
   kind?: "chat" | "embedding";
@@ -16,7 +16,7 @@ export interface OllamaOptions {
   apiKey?: string;
 }
 
-export interface OllamaEvent {
+interface OllamaEvent {
   what: "load" | "loaded" | "load failed" | "unloaded" | "request" | "answered";
   model: string;
   /** Of an unload: by a client's order, for room, for time, or because the process died. */
@@ -27,7 +27,7 @@ export interface OllamaEvent {
   active: number;
 }
 
-export type OllamaUse = { failure: string } | { release: () => void };
+type OllamaUse = { failure: string } | { release: () => void };
 
 interface Runner {
   model: string;
@@ -89,6 +89,11 @@ export class OllamaModels {
   /** Names of the models that are ready. */
   loaded(): string[] {
     return [...this.#runners.values()].filter((runner) => !runner.loading).map((runner) => runner.model);
+  }
+
+  /** Seconds that a loaded model stays without a request; negative: for ever. */
+  keepAlive(model: string): number | null {
+    return this.#runners.get(model)?.keepAlive ?? null;
   }
 
   /** How many models were in memory at the same time at most. */

@@ -63,6 +63,8 @@ export class AttachedEngine {
   #running: Promise<PollResult> | null = null;
   #next: Promise<PollResult> | null = null;
   #cancelTimer: CancelTimer = () => {};
+  /** The first list is taken in when this has settled. */
+  #turn: Promise<unknown> = Promise.resolve();
   /** Until the agent has asked what is found at start, the answer to that tells of it. */
   #tellsFound = false;
 
@@ -96,6 +98,12 @@ export class AttachedEngine {
   /** The model in its last good list. */
   listed(model: ServedModel): CatalogModel | null {
     return this.#listed.get(model.engineName) ?? null;
+  }
+
+  /** The first look; what it brings waits for its `turn`, so that the order of engines decides whose a name is. */
+  begin(turn: Promise<unknown>): Promise<PollResult> {
+    this.#turn = turn;
+    return this.look();
   }
 
   /** A look that begins now or later: one that is under way may tell of what was before. Never rejects. */
@@ -132,7 +140,8 @@ export class AttachedEngine {
     this.#running = this.#poll
       .run()
       .catch(unreadable)
-      .then((result) => {
+      .then(async (result) => {
+        await this.#turn;
         if (!this.#stop.signal.aborted) {
           this.#schedule(startedAt + this.config.poll);
           this.#take(result, mark);

@@ -15,6 +15,8 @@ import { unload } from "./unload.ts";
 
 /** Limit on the first look at all engines, in milliseconds: one that is out of order must not keep the agent closed. */
 const START_MS = 5_000;
+/** Longest wait until a model is out of memory, in milliseconds: another client may keep it there. */
+const UNLOAD_MS = 60_000;
 /** Limit on a single look by order, in milliseconds. */
 const LOOK_MS = 5_000;
 
@@ -53,8 +55,10 @@ export class AttachedHolder implements Holder {
    * seconds; an engine that shows its list later is told by `onModels` all the same. Ask `found` after it.
    */
   async start(): Promise<void> {
-    const first = [...this.#engines.values()].map((engine) => engine.look());
-    await Promise.race([Promise.all(first), pause(START_MS, this.#deps.clock)]);
+    const limit = pause(START_MS, this.#deps.clock);
+    let before: Promise<unknown> = Promise.resolve();
+    for (const engine of this.#engines.values()) before = engine.begin(Promise.race([before, limit]));
+    await Promise.race([before, limit]);
   }
 
   load(model: ServedModel, _previous: string | null, signal: AbortSignal): Promise<HeldResult> {
@@ -73,7 +77,7 @@ export class AttachedHolder implements Holder {
   }
 
   unload(model: ServedModel, signal: AbortSignal): Promise<HeldResult> {
-    return this.#order(model, signal, async (order) => {
+    return this.#order({ ...model, timeoutMs: Math.min(model.timeoutMs, UNLOAD_MS) }, signal, async (order) => {
       const failure = await unload(order);
       return { failure, loaded: failure === null ? false : null };
     });

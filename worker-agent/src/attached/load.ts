@@ -1,6 +1,6 @@
 import { type Adapter, type CatalogModel, smallestRequest } from "@farmgate/engines";
 import { formatDuration } from "@farmgate/shared";
-import { call, type Failure, look, lookUntil, type Order, silence, stateIn } from "./orders.ts";
+import { call, type Failure, look, lookUntil, type Order, STOPPED, silence, stateIn } from "./orders.ts";
 
 /**
  * What a load call says besides, on an engine that unloads what nobody asks for: to keep the model. So that call is
@@ -85,7 +85,7 @@ interface Ended {
 
 function ended({ engine, model, signal }: Order, answer: Ended | null): Failure {
   if (answer !== null) return answer.failure;
-  if (signal.aborted) return "the load was stopped";
+  if (signal.aborted) return STOPPED;
   const limit = formatDuration(model.timeoutMs);
   return `${engine.config.url} had not loaded ${model.engineName} within ${limit}`;
 }

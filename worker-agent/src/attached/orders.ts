@@ -19,6 +19,9 @@ export interface Order {
   signal: AbortSignal;
 }
 
+/** The agent stops. */
+export const STOPPED = "it was stopped";
+
 /** Between two looks of a wait, in milliseconds: from the first one up to the longest. */
 const PAUSES = { first: 250, longest: 1_000 };
 
@@ -32,7 +35,8 @@ export async function call(
   const answer = await asker.ask({ url: url + path, json: body, apiKey, limitMs, signal });
   const { status, text } = answer;
   const isSo = already !== undefined && status === already.status && already.text.test(text);
-  return { failure: isSo || (status >= 200 && status < 300) ? null : failureOf(url + path, answer), status };
+  if (isSo || (status >= 200 && status < 300)) return { failure: null, status };
+  return { failure: signal.aborted ? STOPPED : failureOf(url + path, answer), status };
 }
 
 function failureOf(at: string, { status, text }: EngineAnswer): string {

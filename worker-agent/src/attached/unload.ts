@@ -1,5 +1,5 @@
 import { formatDuration } from "@farmgate/shared";
-import { call, type Failure, look, lookUntil, type Order, stateIn } from "./orders.ts";
+import { call, type Failure, look, lookUntil, type Order, STOPPED, stateIn } from "./orders.ts";
 
 /**
  * Has an engine take a model out of memory, and waits until it is. Null: it is; else what went wrong, as a sentence.
@@ -29,7 +29,7 @@ export async function unload(order: Order): Promise<Failure> {
     return seen?.kind === "refused" || state === "unknown" || isGone(state) ? true : null;
   });
   if (gone !== null) return null;
-  if (order.signal.aborted) return "the unload was stopped";
+  if (order.signal.aborted) return STOPPED;
   return `${url} still has ${model.engineName} loaded after ${formatDuration(model.timeoutMs)}`;
 }
 
