@@ -1,16 +1,21 @@
 import { isAbsolute, resolve } from "node:path";
-import { type Clock, type Environment, FarmError, formatDuration } from "@farmgate/shared";
+import { type Clock, type Environment, FarmError, formatDuration, MAX_WAITING_TOLD } from "@farmgate/shared";
 import { KeyRing, type Log, Upstreams } from "@farmgate/wire";
 import type { AgentConfig } from "./config.ts";
-import { Executor, type RunSwap } from "./executor.ts";
+import { discover } from "./discover.ts";
+import { Executor } from "./executor.ts";
+import { Holders } from "./holders.ts";
 import { Learned } from "./learned.ts";
 import { AgentMetrics } from "./metrics.ts";
+import { ModelSwitch } from "./model-switch.ts";
+import { Promises } from "./promises.ts";
 import { POLICIES } from "./queue/policies.ts";
 import { Scheduler } from "./queue/scheduler.ts";
-import type { SchedulerRules } from "./queue/types.ts";
+import { modelRulesOf, replacesBy, rulesOf } from "./scheduler-rules.ts";
 import { ModelOrders } from "./serve/model-orders.ts";
-import { ModelBook, type ServedModel } from "./served-model.ts";
+import { ModelBook } from "./served-model.ts";
 import { AgentServer } from "./server.ts";
+import type { Moment } from "./status.ts";
 import { EngineAsker } from "./swap/ask-engine.ts";
 import { pause } from "./swap/pause.ts";
 import { keepOutputSmall, outputDirectory } from "./swap/script-output.ts";
@@ -44,24 +49,42 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const models = new ModelBook(config);
   const asker = new EngineAsker(clock);
   const upstreams = new Upstreams(CONNECT_MS);
-  const learned = new Learned(models.models);
+  const learned = new Learned();
   const swapping = await swapOptions(options);
   const runner = new SwapRunner(swapping, asker);
+  const holders = new Holders({ script: runner, command: null, engine: null });
   const stopTrimming = keepOutputSmall(swapping.outputDirectory, clock);
-  const scheduler = new Scheduler(rulesOf(config), POLICIES[config.queue.policy]);
+  const costs = { reloadMs: (model: string) => learned.loadMs(model, null, clock.now()) };
+  const scheduler = new Scheduler(rulesOf(config, models.models), POLICIES[config.queue.policy], costs);
   const metrics = new AgentMetrics();
-  const executor = new Executor(scheduler, swapper(runner, { models, learned, metrics, clock, log }), clock);
-  const runUnload = config.swap.unload
-    ? (model: ServedModel, signal: AbortSignal) => runner.unload(model, signal)
-    : null;
+  const replaces = replacesBy(config);
+  const executor = new Executor(
+    scheduler,
+    new ModelSwitch({ models, holders, replaces, learned, metrics, clock, log }),
+    clock,
+  );
+  const promises = new Promises();
+  const moment = (): Moment => ({
+    now: clock.now(),
+    models: models.models,
+    rules: rulesOf(config, models.models),
+    view: executor.view(),
+    waiting: scheduler.waiting(clock.now(), MAX_WAITING_TOLD),
+    learned,
+    promises,
+    promised: config.queue.policy === "greedy",
+    longestAnswerMs: config.queue.longestAnswer,
+  });
   const server = new AgentServer({
     identity: { name: config.name, version: options.version },
     models,
     keys: new KeyRing(config.keys),
     executor,
-    orders: new ModelOrders(executor, runUnload, clock, log),
+    orders: new ModelOrders(executor, (model) => modelRulesOf(config, model).unloads, clock, log),
     upstreams,
     learned,
+    moment,
+    engines: () => [],
     metrics,
     clock,
     log,
@@ -69,17 +92,20 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const release = async (readMs: number) => {
     await server.close(readMs);
     stopTrimming();
+    await holders.close();
     await Promise.all([upstreams.destroy(), asker.close()]);
   };
   try {
     if (await runner.endLeftover())
       log.warn("an earlier agent was killed in a swap: its script, still running, is ended");
-    const found = await discover(runner, models, options);
-    if (found !== null) {
+    for (const found of await discover(holders, models.models, replaces, log)) {
       executor.tell({ type: "found", model: found.name });
-      learned.told(found.name, await runner.facts(found, new AbortController().signal));
+      learned.found(found.name, clock.now());
+      learned.told(found.name, await holders.facts(found, new AbortController().signal));
     }
     const { url, port } = await server.listen(config.listen);
+    // All that is loaded has been told: what is to be loaded without being asked for may begin.
+    executor.tell({ type: "tick" });
     log.info({ url, models: models.models.map((model) => model.name) }, `listening on ${url}`);
     return { url, port, close: once(() => drainAndStop(server, executor, release, options)) };
   } catch (error) {
@@ -96,72 +122,9 @@ async function swapOptions({ config, directory, environment, clock }: AgentOptio
     environment,
     outputDirectory: await outputDirectory(directory, config.name),
     pollMs: config.swap.poll,
+    asksStatus: config.swap.status,
     clock,
   };
-}
-
-function rulesOf({ queue, swap, models }: AgentConfig): SchedulerRules {
-  return {
-    maxBatch: queue.maxBatch,
-    maxWait: queue.maxWait,
-    minResident: queue.minResident,
-    gather: queue.gather,
-    maxDepth: queue.maxDepth,
-    failureLimit: swap.failureLimit,
-    failureReset: swap.failureReset,
-    models: models.map(({ name, slots }) => ({ name, slots })),
-  };
-}
-
-interface SwapContext {
-  models: ModelBook;
-  learned: Learned;
-  metrics: AgentMetrics;
-  clock: Clock;
-  log: Log;
-}
-
-/** The scheduler's swaps, run and written down. */
-function swapper(runner: SwapRunner, { models, learned, metrics, clock, log }: SwapContext): RunSwap {
-  return async (name, previous, why, signal) => {
-    const model = models.find(name);
-    if (model === undefined) return { ok: false, reason: `${name} is not configured` };
-    const startedAt = clock.now();
-    log.info({ model: name, previous, why }, `loading ${name}`);
-    const result = await runner.swap(model, previous, signal);
-    const ms = clock.now() - startedAt;
-    const line = { model: name, previous, why, ms: Math.round(ms) };
-    metrics.swapped(previous, name, result.ok ? "ok" : "failed", ms);
-    if (result.ok) {
-      learned.loaded(name, ms);
-      void runner.facts(model, signal).then((facts) => learned.told(name, facts));
-      log.info(line, `${name} is loaded after ${formatDuration(ms)}`);
-      return { ok: true };
-    }
-    log.error({ ...line, error: result.reason, tail: result.tail }, `loading ${name} failed`);
-    return { ok: false, reason: result.tail === "" ? result.reason : `${result.reason}: ${result.tail}` };
-  };
-}
-
-/** What is loaded already. One model at a time: of several that answer the first one counts. */
-async function discover(
-  runner: SwapRunner,
-  models: ModelBook,
-  { config, log }: AgentOptions,
-): Promise<ServedModel | null> {
-  const { signal } = new AbortController();
-  let found: ServedModel[] = [];
-  try {
-    found = await (config.swap.status ? runner.reported(models.models, signal) : runner.ready(models.models, signal));
-  } catch (error) {
-    log.warn({ error: String(error) }, "it is not known what is loaded; nothing is taken to be");
-  }
-  const [first, ...others] = found;
-  if (first === undefined) return null;
-  const names = others.map((model) => model.name);
-  if (names.length === 0) log.info({ model: first.name }, `${first.name} was found loaded`);
-  else log.warn({ model: first.name, others: names }, `more than one model answers; ${first.name} is taken as loaded`);
-  return first;
 }
 
 async function drainAndStop(

@@ -28,6 +28,8 @@ export interface FakeWorker {
   /** Model -> state of its catalogue. */
   models: Record<string, ModelState>;
   draining: boolean;
+  /** `queue.waiting` of its catalogue. */
+  waiting: object[];
   /** Status of the catalogue; 0: it does not answer. */
   catalogStatus: number;
   sockets: Set<Socket>;
@@ -69,6 +71,7 @@ export async function fakeWorker(
     },
     models,
     draining: false,
+    waiting: [],
     catalogStatus: 200,
     sockets,
     close,
@@ -81,7 +84,8 @@ function answerCatalog(worker: FakeWorker, response: ServerResponse): void {
   if (worker.catalogStatus === 0) return;
   response.writeHead(worker.catalogStatus, { "content-type": "application/json" });
   const models = Object.entries(worker.models).map(([id, state]) => ({ id, state, kind: "chat" }));
-  response.end(JSON.stringify({ protocol: 1, worker: "fake", version: "0", draining: worker.draining, models }));
+  const queue = { depth: worker.waiting.length, swapping_to: null, waiting: worker.waiting };
+  response.end(JSON.stringify({ protocol: 1, worker: "fake", version: "0", draining: worker.draining, models, queue }));
 }
 
 async function ask(worker: FakeWorker, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -6,7 +6,7 @@ import type { Executor } from "../executor.ts";
 import type { Learned } from "../learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
-import { catalogOf, healthOf, type Identity } from "../status.ts";
+import { catalogOf, type EngineStatus, healthOf, type Identity, type Moment } from "../status.ts";
 import { allowedModel, mayUse } from "./allowed-model.ts";
 import type { ModelOrders } from "./model-orders.ts";
 
@@ -17,6 +17,10 @@ export interface ControlContext {
   executor: Executor;
   orders: ModelOrders;
   learned: Learned;
+  /** The agent as it is now. */
+  moment: () => Moment;
+  /** The attached engines. */
+  engines: () => readonly EngineStatus[];
   metrics: AgentMetrics;
   clock: Clock;
   log: Log;
@@ -42,8 +46,8 @@ function addReading(app: FastifyInstance, context: ControlContext): void {
   const created = Math.floor(clock.wall() / 1_000);
   const entry = (id: string) => ({ id, object: "model", created, owned_by: "farmgate" });
 
-  app.get("/health", () => healthOf(executor.view(), learned, clock.now() - startedAt));
-  app.get("/catalog", () => catalogOf(identity, models.models, executor.view(), learned));
+  app.get("/health", () => healthOf(executor.view(), learned, context.engines(), clock.now() - startedAt));
+  app.get("/catalog", () => catalogOf(identity, context.moment()));
   app.get("/metrics", async (_request, reply) => {
     return reply.type(metrics.contentType).send(await metrics.text(executor.view()));
   });

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Clock, Environment } from "@farmgate/shared";
+import type { HeldResult, Holder } from "../holder.ts";
 import type { ServedModel } from "../served-model.ts";
 import type { EngineAsker } from "./ask-engine.ts";
 import { type EngineFacts, factsOf } from "./engine-list.ts";
@@ -23,14 +24,13 @@ export interface SwapOptions {
   /** Where the output files go. */
   outputDirectory: string;
   pollMs: number;
+  /** The script knows `COMMAND status`. */
+  asksStatus: boolean;
   clock: Clock;
 }
 
-/** `reason` is a sentence for callers and the log; `tail` the last lines of the script's output. */
-export type SwapResult = { ok: true; tail: string } | { ok: false; reason: string; tail: string };
-
 /** Switches one machine's engines by the owner's script. It runs what it is told to and decides nothing. */
-export class SwapRunner {
+export class SwapRunner implements Holder {
   readonly #options: SwapOptions;
   readonly #asker: EngineAsker;
 
@@ -40,7 +40,7 @@ export class SwapRunner {
   }
 
   /** Runs `COMMAND MODEL` and waits until the model is ready; its timeout counts both. Rejects never. */
-  async swap(model: ServedModel, previous: string | null, signal: AbortSignal): Promise<SwapResult> {
+  async load(model: ServedModel, previous: string | null, signal: AbortSignal): Promise<HeldResult> {
     const { clock, pollMs } = this.#options;
     const deadline = clock.now() + model.timeoutMs;
     const script = await this.#run([model.name], model, previous, model.timeoutMs, signal);
@@ -57,7 +57,7 @@ export class SwapRunner {
   }
 
   /** Runs `COMMAND unload MODEL`. */
-  async unload(model: ServedModel, signal: AbortSignal): Promise<SwapResult> {
+  async unload(model: ServedModel, signal: AbortSignal): Promise<HeldResult> {
     const script = await this.#run(["unload", model.name], model, model.name, model.timeoutMs, signal);
     return script.ok ? { ok: true, tail: script.tail } : this.#failed(script.reason, script.tail);
   }
@@ -68,14 +68,26 @@ export class SwapRunner {
     return factsOf(list.status === 200 ? list.text : "", model.engineName);
   }
 
+  async isReady(model: ServedModel, signal: AbortSignal): Promise<boolean> {
+    return (await lookReady(model, this.#asker, signal)) === null;
+  }
+
+  /** Those that the script calls loaded, or without `status` those that answer as ready. Rejects when the script fails. */
+  found(models: readonly ServedModel[], signal: AbortSignal): Promise<ServedModel[]> {
+    return this.#options.asksStatus ? this.#reported(models, signal) : this.#ready(models, signal);
+  }
+
+  /** What the script started lives on. */
+  async close(): Promise<void> {}
+
   /** The models that answer as ready now, each asked once. */
-  async ready(models: readonly ServedModel[], signal: AbortSignal): Promise<ServedModel[]> {
+  async #ready(models: readonly ServedModel[], signal: AbortSignal): Promise<ServedModel[]> {
     const missing = await Promise.all(models.map((model) => lookReady(model, this.#asker, signal)));
     return models.filter((_, i) => missing[i] === null);
   }
 
   /** The models that `COMMAND status` calls loaded, in lines `MODEL: loaded`. Rejects when the script fails. */
-  async reported(models: readonly ServedModel[], signal: AbortSignal): Promise<ServedModel[]> {
+  async #reported(models: readonly ServedModel[], signal: AbortSignal): Promise<ServedModel[]> {
     const script = await this.#run(["status"], null, null, STATUS_MS, signal);
     if (!script.ok) throw new Error(`${this.#scriptName()} status ${script.reason}`);
     const text = await readFile(this.#file("status"), "utf8");
@@ -129,7 +141,7 @@ export class SwapRunner {
     return join(this.#options.outputDirectory, `${name}.log`);
   }
 
-  #failed(reason: string, tail: string): SwapResult {
+  #failed(reason: string, tail: string): HeldResult {
     return { ok: false, reason: `${this.#scriptName()} ${reason}`, tail };
   }
 

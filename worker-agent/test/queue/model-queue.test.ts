@@ -10,6 +10,7 @@ const MAX_WAIT = 1_000;
 function waiting(id: string, arrivedAt: number, over: Partial<Job> = {}): Waiting {
   const job: Job = {
     id,
+    requestId: id,
     model: "m",
     caller: "",
     priority: "interactive",

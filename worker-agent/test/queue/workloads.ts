@@ -71,7 +71,7 @@ export function worstAgainstBound(work: Workload): Worst & { drive: Drive } {
   });
   drive.run();
   const used = new Set(arrivals.map(({ model }) => model));
-  if (work.found !== undefined) used.add(work.found);
+  for (const model of [work.found ?? []].flat()) used.add(model);
   const longestLoad = Math.max(...[...used].map((name) => (typeof loadMs === "number" ? loadMs : loadMs(name))));
   const longestAnswer = Math.max(...arrivals.map(({ answerMs }) => answerMs ?? 100));
   let worst: Worst = { ratio: 0, wait: 0, bound: 0, id: "" };
