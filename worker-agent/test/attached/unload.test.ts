@@ -99,7 +99,10 @@ describe("an attached engine of which the agent lets go", () => {
     expect(await holder.facts(model("a"), never)).toEqual({ engine: "ollama", contextLength: 4_096 });
     await holder.close();
     const looks = ollama.looks;
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    // Another holder's looks tell that time has passed.
+    const other = await startOllama({ models: ["b"] });
+    await attach([{ url: other.url }]);
+    await until(() => other.looks > 4);
     expect(ollama.looks).toBe(looks);
     expect(ollama.models.loaded()).toEqual(["a:latest"]);
   });
