@@ -1,4 +1,4 @@
-import { isAbsolute, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { type Clock, type Environment, FarmError, formatDuration } from "@farmgate/shared";
 import { KeyRing, type Log, Upstreams } from "@farmgate/wire";
 import type { AgentConfig } from "./config.ts";
@@ -8,11 +8,13 @@ import { AgentMetrics } from "./metrics.ts";
 import { POLICIES } from "./queue/policies.ts";
 import { Scheduler } from "./queue/scheduler.ts";
 import type { SchedulerRules } from "./queue/types.ts";
+import { readModelLog } from "./serve/model-log.ts";
 import { ModelOrders } from "./serve/model-orders.ts";
 import { ModelBook, type ServedModel } from "./served-model.ts";
 import { AgentServer } from "./server.ts";
 import { EngineAsker } from "./swap/ask-engine.ts";
 import { pause } from "./swap/pause.ts";
+import { RunningNotes } from "./swap/running-note.ts";
 import { keepOutputSmall, outputDirectory } from "./swap/script-output.ts";
 import { splitWords } from "./swap/split-words.ts";
 import { SwapRunner } from "./swap/swap-runner.ts";
@@ -63,6 +65,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     upstreams,
     learned,
     metrics,
+    readLog: (model, lines) => readModelLog(swapping.outputDirectory, model, lines),
     clock,
     log,
   });
@@ -89,12 +92,14 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
 }
 
 async function swapOptions({ config, directory, environment, clock }: AgentOptions) {
+  const outputs = await outputDirectory(directory, config.name);
   const [program = "", ...args] = splitWords(config.swap.command ?? "") ?? [];
   return {
     words: [program.includes("/") && !isAbsolute(program) ? resolve(directory, program) : program, ...args],
     directory,
     environment,
-    outputDirectory: await outputDirectory(directory, config.name),
+    outputDirectory: outputs,
+    notes: new RunningNotes(join(outputs, "running")),
     pollMs: config.swap.poll,
     clock,
   };

@@ -3,16 +3,15 @@ import { basename, join } from "node:path";
 import type { Clock, Environment } from "@farmgate/shared";
 import type { ServedModel } from "../served-model.ts";
 import type { EngineAsker } from "./ask-engine.ts";
-import { type EngineFacts, factsOf } from "./engine-list.ts";
+import { askFacts } from "./ask-facts.ts";
+import type { EngineFacts } from "./engine-list.ts";
 import { lookReady, waitReady } from "./readiness.ts";
-import { endLeftover } from "./running-note.ts";
+import { endLeftoverScripts, type RunningNotes } from "./running-note.ts";
 import { runScript, type ScriptResult } from "./run-script.ts";
-import { fileName, readTail } from "./script-output.ts";
+import { logFileOf, readTail } from "./script-output.ts";
 
 /** Limit on `COMMAND status`, in milliseconds: it only looks. */
 const STATUS_MS = 10_000;
-/** Limit on the question for facts, in milliseconds: they are no more than nice to have. */
-const FACTS_MS = 2_000;
 
 export interface SwapOptions {
   /** The swap command as words. */
@@ -22,6 +21,7 @@ export interface SwapOptions {
   environment: Environment;
   /** Where the output files go. */
   outputDirectory: string;
+  notes: RunningNotes;
   pollMs: number;
   clock: Clock;
 }
@@ -53,7 +53,7 @@ export class SwapRunner {
 
   /** Ends the script that an earlier agent left behind when it was killed; tells whether there was one. */
   endLeftover(): Promise<boolean> {
-    return endLeftover(this.#noteFile(), this.#options.clock);
+    return endLeftoverScripts(this.#options.notes, this.#options.clock);
   }
 
   /** Runs `COMMAND unload MODEL`. */
@@ -63,9 +63,8 @@ export class SwapRunner {
   }
 
   /** What a loaded model's engine tells of it. */
-  async facts(model: ServedModel, signal: AbortSignal): Promise<EngineFacts> {
-    const list = await this.#asker.ask({ url: `${model.url}/v1/models`, json: null, limitMs: FACTS_MS, signal });
-    return factsOf(list.status === 200 ? list.text : "", model.engineName);
+  facts(model: ServedModel, signal: AbortSignal): Promise<EngineFacts> {
+    return askFacts(model, this.#asker, signal);
   }
 
   /** The models that answer as ready now, each asked once. */
@@ -94,7 +93,7 @@ export class SwapRunner {
     timeoutMs: number,
     signal: AbortSignal,
   ): Promise<ScriptResult> {
-    const { words, directory, environment, clock } = this.#options;
+    const { words, directory, environment, notes, clock } = this.#options;
     const told = {
       FARMGATE_MODEL: model?.name ?? "",
       FARMGATE_URL: model?.url ?? "",
@@ -107,7 +106,7 @@ export class SwapRunner {
         directory,
         environment: { ...environment, ...told },
         outputFile,
-        noteFile: this.#noteFile(),
+        notes,
         timeoutMs,
         clock,
         signal,
@@ -117,12 +116,8 @@ export class SwapRunner {
     }
   }
 
-  #noteFile(): string {
-    return join(this.#options.outputDirectory, "running.json");
-  }
-
   #outputFile(model: ServedModel): string {
-    return this.#file(`swap-${fileName(model.name)}`);
+    return logFileOf(this.#options.outputDirectory, model);
   }
 
   #file(name: string): string {
