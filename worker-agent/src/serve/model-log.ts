@@ -7,7 +7,9 @@ const MAX_LINES = 10_000;
 const MAX_BYTES = 1_024 ** 2;
 
 /** The last lines that a model's swap script or command wrote; empty before it was run. Throws `not_supported`. */
-export type ReadLog = (model: ServedModel, lines: number) => Promise<string>;
+export type ReadLog = (model: Logged, lines: number) => Promise<string>;
+
+type Logged = Pick<ServedModel, "name" | "heldBy">;
 
 /** The query's `lines`. Throws `invalid_request`. */
 export function linesOf(value: unknown): number {
@@ -18,7 +20,7 @@ export function linesOf(value: unknown): number {
 }
 
 /** At most 1 MB. `directory`: where the output files lie. */
-export async function readModelLog(directory: string, model: ServedModel, lines: number): Promise<string> {
+export async function readModelLog(directory: string, model: Logged, lines: number): Promise<string> {
   if (model.heldBy.kind === "engine") {
     throw new FarmError(
       "not_supported",
