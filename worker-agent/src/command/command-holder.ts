@@ -59,6 +59,7 @@ export class CommandHolder implements Holder {
     return this.#turns.take(model.name, () => this.#load(model, either)).catch(failedBy);
   }
 
+  /** Goes through with it whatever the signal says: its limits are the model's grace and the system's. */
   async unload(model: ServedModel, _signal: AbortSignal): Promise<HeldResult> {
     this.#stopLoads(model.name);
     const running = this.#running.get(model.name);
@@ -84,7 +85,7 @@ export class CommandHolder implements Holder {
   /** Ends all commands at once, each with its own grace. Whatever is ordered after it fails. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const name of [...this.#loads.keys()]) this.#stopLoads(name);
+    for (const name of this.#loads.keys()) this.#stopLoads(name);
     for (const running of this.#running.values()) running.isUnwanted = true;
     const names = new Set([...this.#turns.names(), ...this.#running.keys()]);
     await Promise.all([...names].map((name) => this.#turns.take(name, () => this.#endCommand(name))));

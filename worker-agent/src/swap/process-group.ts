@@ -31,7 +31,7 @@ export async function endGroup(leader: number, clock: Clock, graceMs: number = G
 }
 
 /** Whether a living process is in the group. */
-export async function groupStands(leader: number): Promise<boolean> {
+async function groupStands(leader: number): Promise<boolean> {
   if (!signalGroup(leader, 0)) return false;
   // The system also counts processes that have ended and are not yet collected.
   return (await identityOf(leader)) !== null || (await groupMembers(leader)).length > 0;

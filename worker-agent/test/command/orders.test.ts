@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { readdir } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { commandRig, killAtOnce, never } from "./rig.ts";
@@ -41,7 +41,6 @@ it("never runs a model twice, and leaves nothing, whatever the order of loads, u
       for (const asked of models) {
         const running = await rig.running(asked.name);
         expect(running.length).toBeLessThanOrEqual(1);
-        if (await holder.isReady(asked, never)) expect(running).toHaveLength(1);
         expect(await holder.load(asked, null, never)).toMatchObject({ ok: true });
         expect(await rig.running(asked.name)).toHaveLength(1);
       }

@@ -11,7 +11,7 @@ import { identityOf } from "../../src/swap/process-identity.ts";
 import { RunningNotes } from "../../src/swap/running-note.ts";
 import { tempDirectory } from "../support/agent-rig.ts";
 
-export const clock = createSystemClock();
+const clock = createSystemClock();
 export const never = new AbortController().signal;
 
 /**
@@ -58,7 +58,7 @@ function start() {
 }
 `;
 
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -112,7 +112,7 @@ export async function commandRig() {
 }
 
 /** A holder as the agent makes it, and what it told of models that were lost. */
-export function holderIn(directory: string, log: Log = createLog("agent", "silent")) {
+function holderIn(directory: string, log: Log = createLog("agent", "silent")) {
   const asker = new EngineAsker(clock);
   const lost: { model: string; reason: string }[] = [];
   const options = {
