@@ -17,6 +17,8 @@ export interface OllamaOptions {
 }
 
 interface OllamaEvent {
+  /** Milliseconds since the epoch. */
+  at: number;
   what: "load" | "loaded" | "load failed" | "unloaded" | "request" | "answered";
   model: string;
   /** Of an unload: by a client's order, for room, for time, or because the process died. */
@@ -152,6 +154,14 @@ export class OllamaModels {
     for (const runner of this.#runners.values()) this.#drop(runner, "died");
   }
 
+  /** When models came into memory and left it. */
+  residences(): { at: number; model: string; what: "in" | "out" }[] {
+    const sides = { load: "in", unloaded: "out", "load failed": "out" } as const;
+    return this.events.flatMap(({ at, model, what }) =>
+      what === "load" || what === "unloaded" || what === "load failed" ? [{ at, model, what: sides[what] }] : [],
+    );
+  }
+
   tags(): object[] {
     return this.#specs.map(({ name, kind, memory }) => ({
       name,
@@ -237,7 +247,14 @@ export class OllamaModels {
 
   #note(what: OllamaEvent["what"], model: string, why?: OllamaEvent["why"]): void {
     const active = [...this.#runners.values()].reduce((sum, runner) => sum + runner.active, 0);
-    this.events.push({ what, model, inMemory: this.#runners.size, active, ...(why === undefined ? {} : { why }) });
+    this.events.push({
+      at: Date.now(),
+      what,
+      model,
+      inMemory: this.#runners.size,
+      active,
+      ...(why === undefined ? {} : { why }),
+    });
   }
 }
 

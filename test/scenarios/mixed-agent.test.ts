@@ -34,7 +34,10 @@ it(
     );
     await until(async () => (await getJson<{ inflight: number }>(`${farm.url}/health`)).inflight === 0, "all is quiet");
 
-    const lines = farm.agent.stdout().split("\n").filter((line) => line.startsWith("{"));
+    const lines = farm.agent
+      .stdout()
+      .split("\n")
+      .filter((line) => line.startsWith("{"));
     const logged = lines.map((line) => JSON.parse(line) as { msg: string; waited_ms?: number; status?: number });
     const waits = logged.flatMap(({ waited_ms: waited }) => (waited === undefined || waited === null ? [] : [waited]));
     const metrics = await (await fetch(`${farm.url}/metrics`)).text();

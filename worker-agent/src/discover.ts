@@ -1,5 +1,5 @@
 import type { Log } from "@farmgate/wire";
-import type { Holder } from "./holder.ts";
+import type { Holders } from "./holders.ts";
 import type { HeldBy, ServedModel } from "./served-model.ts";
 
 const KINDS: readonly HeldBy["kind"][] = ["script", "command", "engine"];
@@ -9,7 +9,7 @@ const KINDS: readonly HeldBy["kind"][] = ["script", "command", "engine"];
  * pinned: only one of them can be loaded. Where a holder cannot tell, nothing of it is taken to be loaded.
  */
 export async function discover(
-  holders: Holder,
+  holders: Holders,
   models: readonly ServedModel[],
   replaces: (model: ServedModel, other: ServedModel) => boolean,
   log: Log,
@@ -17,11 +17,7 @@ export async function discover(
   const loaded: ServedModel[] = [];
   const others: string[] = [];
   for (const kind of KINDS) {
-    for (const model of await askFor(
-      holders,
-      models.filter(({ heldBy }) => heldBy.kind === kind),
-      log,
-    )) {
+    for (const model of await askFor(holders, kind, models, log)) {
       const second = !model.pinned && loaded.some((other) => !other.pinned && replaces(model, other));
       if (second) others.push(model.name);
       else loaded.push(model);
@@ -34,10 +30,14 @@ export async function discover(
   return loaded;
 }
 
-async function askFor(holders: Holder, models: readonly ServedModel[], log: Log): Promise<ServedModel[]> {
-  if (models.length === 0) return [];
+async function askFor(
+  holders: Holders,
+  kind: HeldBy["kind"],
+  models: readonly ServedModel[],
+  log: Log,
+): Promise<ServedModel[]> {
   try {
-    return await holders.found(models, new AbortController().signal);
+    return await holders.found(kind, models, new AbortController().signal);
   } catch (error) {
     log.warn({ error: String(error) }, "it is not known what is loaded; nothing is taken to be");
     return [];

@@ -26,6 +26,8 @@ export type UnloadEnd = { ok: true } | { ok: false; reason: string; still: boole
 export interface Switching {
   swap(order: SwapOrder, signal: AbortSignal): Promise<SwapEnd>;
   unload(model: string, reason: string, signal: AbortSignal): Promise<UnloadEnd>;
+  /** A request met no engine: the model is not loaded, whatever was thought. */
+  lost(model: string): void;
 }
 
 /**
@@ -98,6 +100,7 @@ export class Executor {
     this.#looping = true;
     try {
       for (let next = this.#events.shift(); next !== undefined; next = this.#events.shift()) {
+        if (next.type === "lost") this.#switching.lost(next.model);
         for (const effect of this.#decider.on(next, this.#clock.now())) this.#apply(effect);
       }
     } finally {

@@ -6,7 +6,7 @@ import type { EngineFacts } from "./swap/engine-list.ts";
 export type HolderKinds = Readonly<Record<HeldBy["kind"], Holder | null>>;
 
 /** Every way in which this agent holds models, as one: each model is left to the holder of its kind. */
-export class Holders implements Holder {
+export class Holders implements Omit<Holder, "found"> {
   readonly #kinds: HolderKinds;
 
   constructor(kinds: HolderKinds) {
@@ -25,18 +25,18 @@ export class Holders implements Holder {
     return this.#of(model).isReady(model, signal);
   }
 
+  lost(model: ServedModel): void {
+    this.#of(model).lost(model);
+  }
+
   facts(model: ServedModel, signal: AbortSignal): Promise<EngineFacts> {
     return this.#of(model).facts(model, signal);
   }
 
-  /** Rejects when a holder cannot tell. */
-  async found(models: readonly ServedModel[], signal: AbortSignal): Promise<ServedModel[]> {
-    const found: ServedModel[] = [];
-    for (const [kind, holder] of Object.entries(this.#kinds)) {
-      const held = models.filter(({ heldBy }) => heldBy.kind === kind);
-      if (holder !== null && held.length > 0) found.push(...(await holder.found(held, signal)));
-    }
-    return found;
+  /** Asks the holder of this kind what is loaded at start. Rejects when it cannot tell. */
+  async found(kind: HeldBy["kind"], models: readonly ServedModel[], signal: AbortSignal): Promise<ServedModel[]> {
+    const held = models.filter(({ heldBy }) => heldBy.kind === kind);
+    return (await this.#kinds[kind]?.found(held, signal)) ?? [];
   }
 
   async close(): Promise<void> {

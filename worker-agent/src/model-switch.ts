@@ -8,7 +8,7 @@ import type { ModelBook, ServedModel } from "./served-model.ts";
 
 export interface SwitchContext {
   models: ModelBook;
-  holders: Holder;
+  holders: Omit<Holder, "found">;
   /** Whether the load of the first makes the second go by itself, so that it needs no unload. */
   replaces: (model: ServedModel, victim: ServedModel) => boolean;
   learned: Learned;
@@ -67,6 +67,14 @@ export class ModelSwitch implements Switching {
     const result = await this.#takeOut(model, signal);
     if (result.ok) this.#context.learned.unloaded(name, this.#context.clock.now());
     return result.ok ? result : { ...result, still: true };
+  }
+
+  lost(name: string): void {
+    const { models, holders, learned, clock } = this.#context;
+    const model = models.find(name);
+    if (model === undefined) return;
+    holders.lost(model);
+    learned.unloaded(name, clock.now());
   }
 
   /** Whether nothing needs to be done. A model whose only proof is an answer is not asked: that may load it. */

@@ -1,26 +1,24 @@
-import { isAbsolute, resolve } from "node:path";
 import { type Clock, type Environment, FarmError, formatDuration, MAX_WAITING_TOLD } from "@farmgate/shared";
 import { KeyRing, type Log, Upstreams } from "@farmgate/wire";
 import type { AgentConfig } from "./config.ts";
 import { discover } from "./discover.ts";
 import { Executor } from "./executor.ts";
-import { Holders } from "./holders.ts";
 import { Learned } from "./learned.ts";
+import { type Machine, startMachine } from "./machine.ts";
 import { AgentMetrics } from "./metrics.ts";
 import { ModelSwitch } from "./model-switch.ts";
 import { Promises } from "./promises.ts";
 import { POLICIES } from "./queue/policies.ts";
 import { Scheduler } from "./queue/scheduler.ts";
+import type { SchedulerEvent } from "./queue/types.ts";
 import { modelRulesOf, replacesBy, rulesOf } from "./scheduler-rules.ts";
+import { readModelLog } from "./serve/model-log.ts";
 import { ModelOrders } from "./serve/model-orders.ts";
 import { ModelBook } from "./served-model.ts";
 import { AgentServer } from "./server.ts";
 import type { Moment } from "./status.ts";
 import { EngineAsker } from "./swap/ask-engine.ts";
 import { pause } from "./swap/pause.ts";
-import { keepOutputSmall, outputDirectory } from "./swap/script-output.ts";
-import { splitWords } from "./swap/split-words.ts";
-import { SwapRunner } from "./swap/swap-runner.ts";
 
 /** Limit on the connection to an engine, which is on this machine or beside it; in milliseconds. */
 const CONNECT_MS = 5_000;
@@ -50,54 +48,37 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const asker = new EngineAsker(clock);
   const upstreams = new Upstreams(CONNECT_MS);
   const learned = new Learned();
-  const swapping = await swapOptions(options);
-  const runner = new SwapRunner(swapping, asker);
-  const holders = new Holders({ script: runner, command: null, engine: null });
-  const stopTrimming = keepOutputSmall(swapping.outputDirectory, clock);
-  const costs = { reloadMs: (model: string) => learned.loadMs(model, null, clock.now()) };
-  const scheduler = new Scheduler(rulesOf(config, models.models), POLICIES[config.queue.policy], costs);
+  // What is told before the scheduler stands is in the book, which it reads as it is made, and in what is found.
+  let tell: (event: SchedulerEvent) => void = () => {};
+  const news = {
+    onModels: () => tell({ type: "models", models: rulesOf(config, models.models).models }),
+    onFound: (model: string) => {
+      learned.found(model, clock.now());
+      tell({ type: "found", model });
+    },
+    onLost: (model: string, reason: string) => {
+      log.warn({ model, reason }, `${model} is not loaded any more`);
+      tell({ type: "lost", model });
+    },
+  };
+  const machine = await startMachine({ ...options, models, asker, news });
+  const scheduler = new Scheduler(rulesOf(config, models.models), POLICIES[config.queue.policy], {
+    reloadMs: (model: string) => learned.loadMs(model, null, clock.now()),
+  });
   const metrics = new AgentMetrics();
+  const { holders } = machine;
   const replaces = replacesBy(config);
-  const executor = new Executor(
-    scheduler,
-    new ModelSwitch({ models, holders, replaces, learned, metrics, clock, log }),
-    clock,
-  );
-  const promises = new Promises();
-  const moment = (): Moment => ({
-    now: clock.now(),
-    models: models.models,
-    rules: rulesOf(config, models.models),
-    view: executor.view(),
-    waiting: scheduler.waiting(clock.now(), MAX_WAITING_TOLD),
-    learned,
-    promises,
-    promised: config.queue.policy === "greedy",
-    longestAnswerMs: config.queue.longestAnswer,
-  });
-  const server = new AgentServer({
-    identity: { name: config.name, version: options.version },
-    models,
-    keys: new KeyRing(config.keys),
-    executor,
-    orders: new ModelOrders(executor, (model) => modelRulesOf(config, model).unloads, clock, log),
-    upstreams,
-    learned,
-    moment,
-    engines: () => [],
-    metrics,
-    clock,
-    log,
-  });
+  const switching = new ModelSwitch({ models, holders, replaces, learned, metrics, clock, log });
+  const executor = new Executor(scheduler, switching, clock);
+  tell = (event) => executor.tell(event);
+  const server = createServer(options, { models, upstreams, learned, scheduler, executor, metrics, machine });
   const release = async (readMs: number) => {
     await server.close(readMs);
-    stopTrimming();
+    machine.stopTrimming();
     await holders.close();
     await Promise.all([upstreams.destroy(), asker.close()]);
   };
   try {
-    if (await runner.endLeftover())
-      log.warn("an earlier agent was killed in a swap: its script, still running, is ended");
     for (const found of await discover(holders, models.models, replaces, log)) {
       executor.tell({ type: "found", model: found.name });
       learned.found(found.name, clock.now());
@@ -114,17 +95,46 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   }
 }
 
-async function swapOptions({ config, directory, environment, clock }: AgentOptions) {
-  const [program = "", ...args] = splitWords(config.swap.command ?? "") ?? [];
-  return {
-    words: [program.includes("/") && !isAbsolute(program) ? resolve(directory, program) : program, ...args],
-    directory,
-    environment,
-    outputDirectory: await outputDirectory(directory, config.name),
-    pollMs: config.swap.poll,
-    asksStatus: config.swap.status,
+interface Parts {
+  models: ModelBook;
+  upstreams: Upstreams;
+  learned: Learned;
+  scheduler: Scheduler;
+  executor: Executor;
+  metrics: AgentMetrics;
+  machine: Machine;
+}
+
+function createServer(options: AgentOptions, parts: Parts): AgentServer {
+  const { config, version, clock, log } = options;
+  const { models, upstreams, learned, scheduler, executor, metrics, machine } = parts;
+  const promises = new Promises();
+  const moment = (): Moment => ({
+    now: clock.now(),
+    models: models.models,
+    rules: rulesOf(config, models.models),
+    view: executor.view(),
+    waiting: scheduler.waiting(clock.now(), MAX_WAITING_TOLD),
+    learned,
+    promises,
+    promised: config.queue.policy === "greedy",
+    longestAnswerMs: config.queue.longestAnswer,
+  });
+  return new AgentServer({
+    identity: { name: config.name, version },
+    models,
+    keys: new KeyRing(config.keys),
+    executor,
+    orders: new ModelOrders(executor, (model) => modelRulesOf(model).unloads, clock, log),
+    upstreams,
+    learned,
+    moment,
+    engines: () => machine.attached.status(),
+    metrics,
+    readLog: (model, lines) => readModelLog(machine.outputDirectory, model, lines),
     clock,
-  };
+    log,
+  });
 }
 
 async function drainAndStop(

@@ -28,7 +28,7 @@ function scripted(answer: (event: SchedulerEvent) => SchedulerEffect[]): { decid
 }
 
 /** Switching that succeeds at once. */
-const easy: Switching = { swap: async () => ({ ok: true }), unload: async () => ({ ok: true }) };
+const easy: Switching = { swap: async () => ({ ok: true }), unload: async () => ({ ok: true }), lost: () => {} };
 const swapTo = (model: string): SchedulerEffect => {
   return { type: "swap", model, previous: null, victims: [], reason: "asked for" };
 };
@@ -66,6 +66,7 @@ describe("the executor", () => {
     });
     let unloaded = () => {};
     const switching: Switching = {
+      lost: () => {},
       swap: async () => {
         order.push("swap");
         return { ok: true };
@@ -219,6 +220,7 @@ describe("the executor that stops", () => {
     let ended = () => {};
     let ran = false;
     const switching: Switching = {
+      lost: () => {},
       swap: async () => {
         ran = true;
         return { ok: true };

@@ -4,6 +4,7 @@ import { Agent } from "undici";
 import type { AgentConfig } from "../config.ts";
 import type { HeldResult, Holder } from "../holder.ts";
 import type { ServedModel } from "../served-model.ts";
+import type { EngineStatus } from "../status.ts";
 import type { EngineAsker } from "../swap/ask-engine.ts";
 import type { EngineFacts } from "../swap/engine-list.ts";
 import { pause } from "../swap/pause.ts";
@@ -109,9 +110,15 @@ export class AttachedHolder implements Holder {
     return { engine: engine.engine, contextLength: engine.listed(model)?.contextLength ?? null };
   }
 
-  /** The agent learned otherwise that the model is not loaded, as when a request met no engine: say so here as well. */
   lost(model: ServedModel): void {
     this.#engineOf(model)?.residency.told(model.name, false);
+  }
+
+  /** Each engine, for `/health`. */
+  status(): EngineStatus[] {
+    return [...this.#engines.values()].map(({ config, engine, trouble }) => {
+      return { url: config.url, engine, state: trouble ?? (engine === null ? "not seen yet" : "up") };
+    });
   }
 
   /** Looks no more; every engine stays as it is. */

@@ -4,16 +4,15 @@ import type { Clock, Environment } from "@farmgate/shared";
 import type { HeldResult, Holder } from "../holder.ts";
 import type { ServedModel } from "../served-model.ts";
 import type { EngineAsker } from "./ask-engine.ts";
-import { type EngineFacts, factsOf } from "./engine-list.ts";
+import { askFacts } from "./ask-facts.ts";
+import type { EngineFacts } from "./engine-list.ts";
 import { lookReady, waitReady } from "./readiness.ts";
-import { endLeftover } from "./running-note.ts";
+import { endLeftoverScripts, type RunningNotes } from "./running-note.ts";
 import { runScript, type ScriptResult } from "./run-script.ts";
-import { fileName, readTail } from "./script-output.ts";
+import { logFileOf, readTail } from "./script-output.ts";
 
 /** Limit on `COMMAND status`, in milliseconds: it only looks. */
 const STATUS_MS = 10_000;
-/** Limit on the question for facts, in milliseconds: they are no more than nice to have. */
-const FACTS_MS = 2_000;
 
 export interface SwapOptions {
   /** The swap command as words. */
@@ -23,6 +22,7 @@ export interface SwapOptions {
   environment: Environment;
   /** Where the output files go. */
   outputDirectory: string;
+  notes: RunningNotes;
   pollMs: number;
   /** The script knows `COMMAND status`. */
   asksStatus: boolean;
@@ -53,7 +53,7 @@ export class SwapRunner implements Holder {
 
   /** Ends the script that an earlier agent left behind when it was killed; tells whether there was one. */
   endLeftover(): Promise<boolean> {
-    return endLeftover(this.#noteFile(), this.#options.clock);
+    return endLeftoverScripts(this.#options.notes, this.#options.clock);
   }
 
   /** Runs `COMMAND unload MODEL`. */
@@ -63,10 +63,12 @@ export class SwapRunner implements Holder {
   }
 
   /** What a loaded model's engine tells of it. */
-  async facts(model: ServedModel, signal: AbortSignal): Promise<EngineFacts> {
-    const list = await this.#asker.ask({ url: `${model.url}/v1/models`, json: null, limitMs: FACTS_MS, signal });
-    return factsOf(list.status === 200 ? list.text : "", model.engineName);
+  facts(model: ServedModel, signal: AbortSignal): Promise<EngineFacts> {
+    return askFacts(model, this.#asker, signal);
   }
+
+  /** Nothing is kept here of what is loaded. */
+  lost(): void {}
 
   async isReady(model: ServedModel, signal: AbortSignal): Promise<boolean> {
     return (await lookReady(model, this.#asker, signal)) === null;
@@ -74,6 +76,7 @@ export class SwapRunner implements Holder {
 
   /** Those that the script calls loaded, or without `status` those that answer as ready. Rejects when the script fails. */
   found(models: readonly ServedModel[], signal: AbortSignal): Promise<ServedModel[]> {
+    if (models.length === 0) return Promise.resolve([]);
     return this.#options.asksStatus ? this.#reported(models, signal) : this.#ready(models, signal);
   }
 
@@ -106,7 +109,7 @@ export class SwapRunner implements Holder {
     timeoutMs: number,
     signal: AbortSignal,
   ): Promise<ScriptResult> {
-    const { words, directory, environment, clock } = this.#options;
+    const { words, directory, environment, notes, clock } = this.#options;
     const told = {
       FARMGATE_MODEL: model?.name ?? "",
       FARMGATE_URL: model?.url ?? "",
@@ -119,7 +122,7 @@ export class SwapRunner implements Holder {
         directory,
         environment: { ...environment, ...told },
         outputFile,
-        noteFile: this.#noteFile(),
+        notes,
         timeoutMs,
         clock,
         signal,
@@ -129,12 +132,8 @@ export class SwapRunner implements Holder {
     }
   }
 
-  #noteFile(): string {
-    return join(this.#options.outputDirectory, "running.json");
-  }
-
   #outputFile(model: ServedModel): string {
-    return this.#file(`swap-${fileName(model.name)}`);
+    return logFileOf(this.#options.outputDirectory, model);
   }
 
   #file(name: string): string {

@@ -57,6 +57,7 @@ export class ExecutorWorld {
     };
     const models = ["a", "b", "c"].map((name) => modelRules(name, { slots: 2 }));
     const switching: Switching = {
+      lost: () => {},
       swap: async ({ model, victims }) => {
         const end = await this.#start(model);
         return end.ok ? end : { ...end, lost: victims };
