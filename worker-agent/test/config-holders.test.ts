@@ -56,16 +56,20 @@ describe("who loads a model", () => {
 });
 
 describe("names of an attached engine's models", () => {
-  it("meet no other model's name or alias", () => {
-    const engines = [
-      { ...ollama, models: { "qwen3:8b": { aliases: ["fast"] }, CODE: {} } },
-      { url: "http://h:2", models: { "QWEN3:8b": {}, other: { aliases: ["a"] } } },
-    ];
-    expect(problems({ swap: able, models: [model("a", { aliases: ["code"] })], engines }).sort()).toEqual([
-      'engines[1].models.QWEN3:8b: "QWEN3:8b" already names "qwen3:8b" of engines[0]',
-      'engines[1].models.other.aliases[0]: "a" already names models[0]',
-      'models[0].aliases[0]: "code" already names "CODE" of engines[0]',
+  const says = (engine: object, models: object) => ({ ...engine, models });
+  const other = { url: "http://h:2" };
+
+  it("meet no configured name or alias, and none of the same engine", () => {
+    const engines = [says(ollama, { CODE: {}, q: { aliases: ["fast"] }, r: { aliases: ["FAST", "A:latest"] } })];
+    expect(problems({ swap: able, models: [model("a", { aliases: ["code"] })], engines })).toEqual([
+      'engines[0].models.CODE: "CODE" already names models[0]',
+      'engines[0].models.r.aliases[0]: "FAST" already names "q"',
+      'engines[0].models.r.aliases[1]: "A:latest" already names models[0]',
     ]);
+  });
+
+  it("may be those of another engine's, which serves them in its absence", () => {
+    expect(problems({ engines: [says(ollama, { q: { aliases: ["fast"] } }), says(other, { Q: {} })] })).toEqual([]);
   });
 });
 
@@ -95,6 +99,12 @@ describe("a script that cannot unload", () => {
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(/^swap\.unload: must be true: one swappable model is loaded at a time/);
     expect(problems({ ...config, swap: able })).toEqual([]);
+  });
+
+  it("need not make room for an engine that never loads another model", () => {
+    const tei = { url: "http://127.0.0.1:8080", engine: "tei" };
+    expect(problems({ swap: script, models: [model("a")], engines: [tei] })).toEqual([]);
+    expect(problems({ swap: script, models: [model("a")], engines: [tei, { url: "http://h:1" }] })).toHaveLength(1);
   });
 
   it("need not make room for a pinned command, nor out of a pinned model's place", () => {

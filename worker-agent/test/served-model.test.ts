@@ -27,7 +27,8 @@ describe("a book of models", () => {
 
   it("takes an engine's models in after the configured ones, and out again", () => {
     const url = "http://h:2";
-    const config = { swap: { command: "x" }, models: [{ name: "m0", url: "http://h:1" }], engines: [{ url }] };
+    const swap = { command: "x", unload: true };
+    const config = { swap, models: [{ name: "m0", url: "http://h:1" }], engines: [{ url }] };
     const book = new ModelBook(agentConfigSchema.parse(config));
     const [other] = bookOf("http://h:2", "http://h:3").models.slice(1);
     const listed = (name: string, ...aliases: string[]) => ({ ...other, name, aliases }) as ServedModel;
@@ -49,7 +50,7 @@ describe("a book of models", () => {
           swap: { command: "x", unload },
           models: [
             { name: "a", url: "http://h:1" },
-            { name: "b", url: "http://h:2", command: "serve b" },
+            { name: "b", url: "http://h:2", command: "serve b", pinned: true },
           ],
         }),
       ).models.map(({ leaves }) => leaves);

@@ -1,3 +1,4 @@
+import { adapterFor, catalogModel } from "@farmgate/engines";
 import type { ReportProblem } from "@farmgate/shared";
 import type { AgentShape } from "../config.ts";
 
@@ -24,7 +25,7 @@ export function checkUnloading(config: AgentShape, report: ReportProblem): void 
     return;
   }
   const inLine = scripted.filter(([, { pinned }]) => !pinned);
-  const otherHeld = engines.length > 0 || models.some(({ command, pinned }) => command !== undefined && !pinned);
+  const otherHeld = engines.some(loadsOthers) || models.some(({ command, pinned }) => command !== undefined && !pinned);
   if (inLine.length > 0 && otherHeld) {
     report(
       ["swap", "unload"],
@@ -41,4 +42,11 @@ export function checkUnloading(config: AgentShape, report: ReportProblem): void 
       ); // (4)
     }
   }
+}
+
+/** As far as is known: an engine that has what it was started with, and nothing else ever, asks for no room. */
+function loadsOthers({ engine }: AgentShape["engines"][number]): boolean {
+  if (engine === "auto") return true;
+  const adapter = adapterFor(engine);
+  return adapter.loadsOnRequest || adapter.unload(catalogModel("any", "warm")).length > 0;
 }

@@ -11,7 +11,8 @@ describe("the list of an attached engine", () => {
         ttl: "5m",
         apiKey: "secret",
         models: {
-          "big:32B": { aliases: ["huge"], slots: 3, memory: "20gb", timeout: "7s", pinned: true, ttl: "1m" },
+          "big:32B": { aliases: ["huge"], slots: 3, memory: "20gb", timeout: "7s", ttl: "1m" },
+          vectors: { pinned: true },
         },
       },
     ]);
@@ -28,7 +29,8 @@ describe("the list of an attached engine", () => {
       heldBy: { kind: "engine", url: ollama.url },
       leaves: "call",
     });
-    expect(model("huge")).toMatchObject({ name: "big:32b", slots: 3, timeoutMs: 7_000, ttlMs: 60_000, pinned: true });
+    expect(model("huge")).toMatchObject({ name: "big:32b", slots: 3, timeoutMs: 7_000, ttlMs: 60_000 });
+    expect(model("vectors").pinned).toBe(true);
     expect(model("huge").memoryBytes).toBe(20 * 1_024 ** 3);
     expect(model("vectors")).toMatchObject({ kind: "embeddings", apis: ["embeddings"] });
   });

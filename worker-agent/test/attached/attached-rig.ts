@@ -32,7 +32,7 @@ export async function attach(
   more: { models?: readonly object[]; swap?: object; asks?: boolean } = {},
 ): Promise<AttachedRig> {
   const config = agentConfigSchema.parse({
-    swap: { command: "x", ...more.swap },
+    swap: { command: "x", unload: true, ...more.swap },
     models: more.models ?? [],
     engines: engines.map((engine) => ({ poll: "20ms", ...engine })),
   });
