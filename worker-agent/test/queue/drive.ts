@@ -49,6 +49,8 @@ export interface Workload {
 
 /** Milliseconds of virtual time after which somebody who still waits is taken to be forgotten. */
 const LONG = 1_000_000_000;
+/** Steps after which a drive is taken to go round in circles. */
+const MANY = 200_000;
 
 export interface Ended {
   /** `done`, `left`, or the code of the error. */
@@ -117,6 +119,7 @@ export class Drive {
   #seq = 0;
   #lastEvent = 0;
   #wake = 0;
+  #played = 0;
 
   constructor(work: Workload) {
     this.#work = work;
@@ -154,6 +157,7 @@ export class Drive {
       if (over && step.at > this.#lastEvent + 60_000) break;
       if (step.at > this.#lastEvent + LONG) break;
       this.#steps.shift();
+      assert(++this.#played < MANY, `no end: ${MANY} steps, now at ${this.now}`);
       this.now = Math.max(this.now, step.at);
       step.run();
     }

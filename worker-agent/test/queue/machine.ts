@@ -76,7 +76,9 @@ export class Machine {
     const operation = this.#operation;
     assert(operation !== null, "no operation is under way");
     this.#operation = null;
-    for (const model of still) if (this.#rules.has(model)) this.ready.add(model);
+    for (const model of still) {
+      if (this.#rules.has(model) && !(operation.killed && operation.model === model)) this.ready.add(model);
+    }
     if (comesUp && !operation.killed && this.#rules.has(operation.model)) this.ready.add(operation.model);
   }
 
