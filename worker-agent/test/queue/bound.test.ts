@@ -16,6 +16,16 @@ describe("the bound on waiting", () => {
     );
   });
 
+  it.each([false, true])("holds for models of which some fit together, with several callers: %s", (mixed) => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 31 }), (seed) => {
+        const { ratio } = worstAgainstBound(steadyWorkload(seededRandom(seed), { mixed, together: true }));
+        expect(ratio).toBeLessThanOrEqual(1);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   it("is 22 minutes for three models of 180 s at default settings and answers of a minute", () => {
     const at = { longestLoad: 180_000, longestAnswer: 60_000, models: 3, place: 1 };
     expect(waitBound(rulesFor({ a: 4, b: 4, c: 4 }), at)).toBe(22 * 60_000);

@@ -44,7 +44,13 @@ export function steadyWorkload(random: Random, { mixed, together = false }: Kind
   const fit = together ? sizes(random, rules.models) : {};
   const found = random() < 0.5 ? { found: pick(names) } : {};
   const failing = mixed ? pick([0, 0, 0.2, 0.6]) : 0;
-  return { rules: { ...rules, ...fit }, ...found, loadMs: (model) => loads[model] ?? 0, arrivals, fails: () => random() < failing };
+  return {
+    rules: { ...rules, ...fit },
+    ...found,
+    loadMs: (model) => loads[model] ?? 0,
+    arrivals,
+    fails: () => random() < failing,
+  };
 }
 
 /** A budget of which each model needs up to all. */
