@@ -29,8 +29,8 @@ export interface Workload {
   still?: (victims: readonly string[]) => readonly string[];
   /** Milliseconds of an unload; 10 unless said. */
   unloadMs?: number;
-  /** How the unload fails, if it does. */
-  unloadFails?: (model: string) => "still" | "gone" | null;
+  /** How the unload fails, if it does; `attempt` counts from 1 over all models. */
+  unloadFails?: (model: string, attempt: number) => "still" | "gone" | null;
   /** When the engine of this model, or of the one loaded first, then dies. */
   lostAt?: readonly (number | { at: number; model: string })[];
   /** When an engine loads a model by its own will. */
@@ -294,9 +294,9 @@ export class Drive {
 
   #unload(model: string): void {
     this.machine.beginUnload(model);
-    this.unloads.push({ model, at: this.now });
+    const attempt = this.unloads.push({ model, at: this.now });
     this.at(this.now + (this.#work.unloadMs ?? 10), () => {
-      const failure = this.#work.unloadFails?.(model) ?? null;
+      const failure = this.#work.unloadFails?.(model, attempt) ?? null;
       this.machine.endOperation(false, failure === "still" ? [model] : []);
       if (failure === null) return this.send({ type: "unloaded", model });
       this.send({ type: "unload_failed", model, still: failure === "still", reason: "the script ended with 1" });

@@ -46,7 +46,7 @@ main().then(() => note("end"), (error) => { console.error(error); process.exitCo
 /** Waits for the file `go`, so that the test decides how long the swap takes. */
 export const HELD_SCRIPT = "#!/bin/sh\necho $1 >> calls.log\nwhile [ ! -f go ]; do sleep 0.02; done\n";
 
-type RigConfig = { swap?: object } & Record<string, unknown>;
+export type RigConfig = { swap?: object } & Record<string, unknown>;
 
 export interface RigOptions {
   /** Over the rig's engine: models a and b, one loaded at a time by the script alone, quick. */
