@@ -75,10 +75,10 @@ export function nextStep(at: Standing, now: number): Step {
 function onItsWay(at: Standing): Step | null {
   const { operation } = at;
   if (operation?.kind !== "admission" || hasBegun(operation)) return null;
-  const { model, victims, wished } = operation;
+  const { model, victims, wished, fresh } = operation;
   const wanted = model.turn === null && !model.gone && (wished || model.queue.size > 0);
   const standing = [...victims].every(({ rules }) => !rules.pinned);
-  if (!wanted || !standing || !fitsWithout(model, victims, at)) return { do: "call off" }; // (1.1)
+  if (!fresh && (!wanted || !standing || !fitsWithout(model, victims, at))) return { do: "call off" }; // (1.1)
   return [...victims].every((victim) => busyWith(victim) === 0) ? { do: "swap" } : null; // (1.2)
 }
 

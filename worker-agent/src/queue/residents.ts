@@ -53,6 +53,11 @@ export class Residents {
     return operation?.model === model || (operation?.kind === "admission" && operation.victims.has(model));
   }
 
+  /** Another event is taken in. */
+  eventBegins(): void {
+    if (this.#operation?.kind === "admission") this.#operation.fresh = false;
+  }
+
   used(model: ModelState): void {
     model.usedSeq = ++this.#uses;
   }
@@ -119,7 +124,7 @@ export class Residents {
     switch (step.do) {
       case "admit": {
         const { model, wished, cause, victims } = step;
-        const start = { beganAt: null, ended: new Map(), lost: false };
+        const start = { beganAt: null, ended: new Map(), fresh: true, lost: false };
         this.#operation = { kind: "admission", model, victims: new Set(victims), wished, cause, ...start };
         return [];
       }

@@ -68,6 +68,13 @@ describe("R8, a model that has to wait for busy ones", () => {
     expect(drive.grantedAt.get("big")).toBe(91_000);
   });
 
+  it("is passed by none although nobody may make room for it yet", () => {
+    const arrivals = [job("a", 0, "a"), job("big", 100, "big"), job("c", 70_000, "c")];
+    const drive = run({ a: 4, big: 10, c: 3 }, { found: "a", arrivals }, { minResident: 80_000 });
+    expect(drive.swaps).toEqual(["big", "c"]);
+    expect(drive.grantedAt.get("big")).toBe(81_000);
+  });
+
   it("shuts all its victims' gates together once it is due, also to free slots", () => {
     const models = sized({ a: 5, b: 5, c: 10 }).map((model) => ({ ...model, slots: 2 }));
     const arrivals = [...stream("a", 100), ...stream("b", 100), job("c", 10_500, "c")];
