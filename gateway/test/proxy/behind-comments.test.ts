@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RunningGateway } from "../../src/index.ts";
 import { type Answer, type FakeWorker, fakeWorker, hangs, refuses, resets } from "../support/fake-worker.ts";
@@ -13,9 +13,13 @@ const EVENTS = 'data: {"c":"é漢😀"}\r\n\r\ndata:{"c":2}\n\n: theirs\n\ndata:
 async function farm(count = 1, config: object = {}) {
   const workers: FakeWorker[] = [];
   for (let i = 0; i < count; i += 1) workers.push(await fakeWorker({ m: i === 0 ? "warm" : "cold" }, hangs));
-  const named = Object.fromEntries(workers.map((worker, i) => [["a", "b", "c"][i], worker]));
-  const gateway = await runGateway({ sseComments: "30ms", workers: agents(named as never), ...config });
-  const worker = (n: number) => workers[n] as FakeWorker;
+  const named = Object.fromEntries(workers.map((worker, i) => ["abc"[i] ?? "", worker]));
+  const gateway = await runGateway({ sseComments: "30ms", workers: agents(named), ...config });
+  const worker = (n: number): FakeWorker => {
+    const found = workers[n];
+    if (found === undefined) throw new Error(`there are ${count} workers`);
+    return found;
+  };
   return { gateway, worker };
 }
 
