@@ -66,7 +66,7 @@ const failure = (outcome: ExchangeOutcome) => (outcome.ok ? null : [outcome.fail
 
 describe("an upstream that says 102 Processing", () => {
   const waits = async (socket: Socket) => {
-    for (let i = 0; i < 10; i += 1) {
+    for (let i = 0; i < 15; i += 1) {
       socket.write(PROCESSING);
       await pause(100);
     }
@@ -74,18 +74,18 @@ describe("an upstream that says 102 Processing", () => {
   };
 
   it("starts the time for the first byte anew each time, where that is wanted", async () => {
-    const run = start(await speak(waits), { firstByteMs: 600, restartOnProcessing: true });
+    const run = start(await speak(waits), { firstByteMs: 1_000, restartOnProcessing: true });
     expect(await run.ended).toEqual({ ok: true });
     expect(run.seen).toMatchObject({ statuses: [200], body: "ok" });
   });
 
   it("changes nothing where it is not wanted", async () => {
-    const run = start(await speak(waits), { firstByteMs: 600 });
+    const run = start(await speak(waits), { firstByteMs: 1_000 });
     expect(failure(await run.ended)).toEqual(["first_byte", "timeout"]);
   });
 
   it("cannot hold a request past its deadline", async () => {
-    const run = start(await speak(waits), { firstByteMs: 600, deadlineMs: 500, restartOnProcessing: true });
+    const run = start(await speak(waits), { firstByteMs: 1_000, deadlineMs: 500, restartOnProcessing: true });
     expect(failure(await run.ended)).toEqual(["first_byte", "timeout"]);
   });
 
@@ -99,13 +99,13 @@ describe("an upstream that says 102 Processing", () => {
 
   it.each([103, 199])("is not taken for one that says %i", async (status) => {
     const origin = await speak(async (socket) => {
-      for (let i = 0; i < 10; i += 1) {
+      for (let i = 0; i < 15; i += 1) {
         socket.write(`HTTP/1.1 ${status} Odd\r\n\r\n`);
         await pause(100);
       }
       socket.write(ANSWER);
     });
-    const run = start(origin, { firstByteMs: 600, restartOnProcessing: true });
+    const run = start(origin, { firstByteMs: 1_000, restartOnProcessing: true });
     expect(failure(await run.ended)).toEqual(["first_byte", "timeout"]);
   });
 

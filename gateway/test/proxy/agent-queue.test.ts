@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { type Asked, completes, fakeWorker, hangs } from "../support/fake-worker.ts";
 import { agents, chat, errorOf, runGateway } from "../support/gateway.ts";
 
-const SHORT = { timeouts: { firstByte: "600ms" } };
+const SHORT = { timeouts: { firstByte: "1s" } };
 
 /** Waits in its queue for more than the time for the first byte, and says so. */
 async function queues(asked: Asked): Promise<void> {
-  for (let i = 0; i < 10; i += 1) {
+  for (let i = 0; i < 15; i += 1) {
     asked.response.writeProcessing();
     await pause(100);
   }
