@@ -35,6 +35,7 @@ export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfi
   );
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
   farm.waitingRoom.wake();
+  farm.comments.watch();
   farm.log.info({ workers: config.workers.length, restartNeeded }, "configuration applied");
   return { applied, restartNeeded };
 }

@@ -13,6 +13,7 @@ import { Metrics } from "./metrics.ts";
 import { Accounts } from "./proxy/accounts.ts";
 import { markOf } from "./proxy/headers.ts";
 import { LiveRequests } from "./proxy/live-requests.ts";
+import { WaitComments } from "./proxy/wait-comments.ts";
 import { type Reloaded, reloadFarm } from "./reload.ts";
 import { createControl } from "./routes/control.ts";
 import { Affinity } from "./routing/affinity.ts";
@@ -86,7 +87,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     bodyBytes: () => bodies.heldBytes,
     now: () => clock.now(),
   });
-  return {
+  const farm: Farm = {
     clock,
     log,
     version,
@@ -107,8 +108,10 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     upstreams: new Upstreams(config.timeouts.connect),
     waitingRoom,
     live: new LiveRequests(),
+    comments: new WaitComments(() => farm),
     bodies,
     metrics,
     accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current }),
   };
+  return farm;
 }

@@ -62,7 +62,15 @@ export class Call implements LiveRequest {
   /** The body was complete. */
   receivedAt: number | null = null;
   firstSentAt: number | null = null;
+  /** When the worker of the last try was asked. */
+  askedAt: number | null = null;
   firstByteAt: number | null = null;
+  /** Comments may be sent while no byte of the answer has been passed on. */
+  takesComments = false;
+  /** When the last comment was sent. */
+  commentedAt: number | null = null;
+  /** Its stream was begun with a comment: the head went out before any worker had answered. */
+  opened = false;
   /** The try that answers. */
   attempt: { readonly lastByteAt: number } | null = null;
   /** Why nobody wants the answer any more. */
@@ -95,7 +103,9 @@ export class Call implements LiveRequest {
   }
 
   cancel(reason: FarmError): void {
-    this.#go(reason);
+    // An answer that its caller has left may still be read on; now it must not.
+    if (this.#gone !== null) this.#stop?.(reason);
+    else this.#go(reason);
   }
 
   /** Why the request is not wanted any more; null while it is. */

@@ -1,5 +1,5 @@
 import { adapterFor } from "@farmgate/engines";
-import { FarmError } from "@farmgate/shared";
+import { FarmError, streamErrorChunk } from "@farmgate/shared";
 import { answerError } from "@farmgate/wire";
 import { deadlineError, isTaken, type Nothing, type Taken, takeWorker } from "../admission/take-worker.ts";
 import { untilReady } from "../admission/until-ready.ts";
@@ -13,17 +13,20 @@ import { modelsToTry } from "./models-to-try.ts";
 import { receive } from "./receive.ts";
 import { type Sent, sendTo } from "./send.ts";
 import { tellCatalog } from "./tell-catalog.ts";
+import { takesComments } from "./wait-comments.ts";
 
 /** Serves one inference request from its arrival to the end of its answer. Never rejects. */
 export async function forward(farm: Farm, call: Call): Promise<void> {
   let leaveKey = () => {};
   let served: Served;
   farm.live.enter(call);
+  farm.comments.watch();
   try {
     call.caller = farm.keys.identify(call.request.headers);
     leaveKey = farm.keys.enter(call.caller);
     if (farm.draining) throw new FarmError("draining", "The gateway is about to stop.", { retryAfterS: 5 });
     const received = await receive(farm, call);
+    call.takesComments = takesComments(call, received);
     if (!farm.isReady) await untilReady(farm, call);
     if (isDryRun(call)) served = answerDryRun(farm, call, received);
     else served = await serveFirstOf(farm, call, received);
@@ -116,8 +119,9 @@ function noteFailure(
   return { ...end, failed };
 }
 
-function refuse({ response, family, id, cors }: Call, error: FarmError): void {
+function refuse({ response, family, id, cors, opened }: Call, error: FarmError): void {
   if (error.code === "client_closed") response.destroy();
+  else if (opened) response.end(streamErrorChunk(family, error, id, true));
   else answerError(response, error, { family, requestId: id, headers: cors });
 }
 

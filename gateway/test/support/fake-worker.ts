@@ -28,6 +28,8 @@ export interface FakeWorker {
   /** Model -> state of its catalogue. */
   models: Record<string, ModelState>;
   draining: boolean;
+  /** More of its catalogue: of each model, and beside them. */
+  more: { model: object; catalog: object };
   /** Status of the catalogue; 0: it does not answer. */
   catalogStatus: number;
   sockets: Set<Socket>;
@@ -69,6 +71,7 @@ export async function fakeWorker(
     },
     models,
     draining: false,
+    more: { model: {}, catalog: {} },
     catalogStatus: 200,
     sockets,
     close,
@@ -80,8 +83,14 @@ export async function fakeWorker(
 function answerCatalog(worker: FakeWorker, response: ServerResponse): void {
   if (worker.catalogStatus === 0) return;
   response.writeHead(worker.catalogStatus, { "content-type": "application/json" });
-  const models = Object.entries(worker.models).map(([id, state]) => ({ id, state, kind: "chat" }));
-  response.end(JSON.stringify({ protocol: 1, worker: "fake", version: "0", draining: worker.draining, models }));
+  const models = Object.entries(worker.models).map(([id, state]) => ({
+    id,
+    state,
+    kind: "chat",
+    ...worker.more.model,
+  }));
+  const { draining } = worker;
+  response.end(JSON.stringify({ protocol: 1, worker: "fake", version: "0", draining, models, ...worker.more.catalog }));
 }
 
 async function ask(worker: FakeWorker, request: IncomingMessage, response: ServerResponse): Promise<void> {
