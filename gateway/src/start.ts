@@ -4,6 +4,7 @@ import { BodyRoom, FrontServer, KeyRing, type Log, Upstreams } from "@farmgate/w
 import { WaitingRoom } from "./admission/waiting-room.ts";
 import { CatalogPoller } from "./catalog/poller.ts";
 import { CatalogStore } from "./catalog/store.ts";
+import type { CatalogEvent } from "./catalog/types.ts";
 import { workerNews } from "./catalog/worker-news.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { Farm } from "./farm.ts";
@@ -16,6 +17,7 @@ import { LiveRequests } from "./proxy/live-requests.ts";
 import { type Reloaded, reloadFarm } from "./reload.ts";
 import { createControl } from "./routes/control.ts";
 import { Affinity } from "./routing/affinity.ts";
+import { Learned } from "./routing/learned.ts";
 import { nameRules } from "./routing/resolve-name.ts";
 import { Turns } from "./routing/turns.ts";
 import { drainFarm } from "./drain.ts";
@@ -47,7 +49,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const poller = new CatalogPoller({
     clock,
     random,
-    apply: (event) => farm.catalog.apply(event),
+    apply: (event) => applyPolled(farm, event),
     flowing: (worker, since) => farm.live.flowing(worker, since),
   });
   farm.catalog.onChange((after, before) => {
@@ -72,6 +74,13 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       return closing;
     },
   };
+}
+
+function applyPolled(farm: Farm, event: CatalogEvent): void {
+  if (farm.config.routing.waitOrSwap && event.type === "polled" && event.result.kind === "ok") {
+    farm.inflight.polled(event.worker);
+  }
+  farm.catalog.apply(event);
 }
 
 function createFarm({ config, clock, random, log, version }: GatewayOptions): Farm {
@@ -104,6 +113,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     inflight,
     turns: new Turns(),
     affinity: new Affinity(),
+    learned: new Learned(),
     upstreams: new Upstreams(config.timeouts.connect),
     waitingRoom,
     live: new LiveRequests(),

@@ -7,6 +7,7 @@ import { Attempt, type AttemptEnd, type AttemptTarget } from "./attempt.ts";
 import type { Call, Received } from "./call.ts";
 import { answerHeaders, upstreamHeaders } from "./headers.ts";
 import { tellAnswered } from "./tell-catalog.ts";
+import { tellLearned } from "./tell-learned.ts";
 
 /** How it went: an answer that was passed on, up to its end or to where it broke; or no byte was. */
 export type Sent =
@@ -19,6 +20,7 @@ export function sendTo(farm: Farm, call: Call, received: Received, choice: Choic
   const { firstByte, idle } = farm.config.timeouts;
   const timeouts = { firstByteMs: Math.min(firstByte, deadlineLeft(received, now) ?? firstByte), idleMs: idle };
   call.firstSentAt ??= now;
+  call.sentAt = now;
   call.phase = "asking";
   call.upstreamModel = choice.upstreamModel;
   return new Promise((resolve) => {
@@ -26,7 +28,7 @@ export function sendTo(farm: Farm, call: Call, received: Received, choice: Choic
     const relay = new AnswerRelay(call.response, call.tap, () => attempt?.resume());
     const done = (end: AttemptEnd) => {
       call.onGone(null);
-      resolve(end.kind === "relayed" ? finish(farm, call, relay, end) : end);
+      resolve(end.kind === "relayed" ? finish(farm, call, choice, relay, end) : end);
     };
     // Made here and held nowhere: what the functions above could reach would stay until the answer's end.
     const request = toRequest(farm, call, received, choice, upstream, deadlineLeft(received, now));
@@ -76,8 +78,8 @@ function callerSide(farm: Farm, call: Call, received: Received, choice: Choice, 
       call.share.release();
       call.phase = "answering";
       call.firstByteAt = farm.clock.now();
-      const { id: requestId, attempts } = call;
-      const origin = { requestId, worker, model: choice.upstreamModel, warmth: choice.warmth, attempts };
+      const { id: requestId, attempts, weighed } = call;
+      const origin = { requestId, worker, model: choice.upstreamModel, warmth: choice.warmth, attempts, weighed };
       relay.start(status, answerHeaders(rawHeaders, origin, call.cors));
       call.tap.eventStream = isEventStream(rawHeaders);
       if (status >= 300) return;
@@ -91,11 +93,13 @@ function callerSide(farm: Farm, call: Call, received: Received, choice: Choice, 
 function finish(
   farm: Farm,
   call: Call,
+  choice: Choice,
   relay: AnswerRelay,
   { status, broke }: Extract<AttemptEnd, { kind: "relayed" }>,
 ): Sent {
   if (status < 300) tellAnswered(farm, call);
   if (broke === null) {
+    if (status === 200) tellLearned(farm, call, choice);
     relay.finish();
     return { kind: "relayed", status, error: null };
   }

@@ -21,6 +21,7 @@ function ended(more: Record<string, unknown> = {}): Parameters<Accounts["add"]>[
     firstSentAt: 3,
     firstByteAt: 10,
     waitedMs: 0,
+    weighed: null,
     goneError: null,
     tap: new UsageTap(),
     ...more,
