@@ -20,9 +20,11 @@ export interface Pair {
  */
 export function waitFigures(pair: Pair, pricing: Pricing, ahead: number): WaitFigures {
   const { entry, model } = pair;
-  const slots = modelSlots(model) ?? workerSlots(entry);
-  const line = slots === null ? null : lineAt(pair, pricing, slots);
-  if (line !== null) line.ahead += ahead;
+  const { inflight } = pricing;
+  const own = modelSlots(model);
+  const slots = own ?? workerSlots(entry);
+  const busy = own === null ? inflight.worker(entry.config.name) : ours(pair, inflight.pairs(entry.config.name));
+  const line = slots === null ? null : lineAt(pair, pricing, slots, busy + ahead);
   return {
     forecastMs: forecastMs(pair),
     sentSince: sentSince(pair, pricing) + ahead,
@@ -31,13 +33,14 @@ export function waitFigures(pair: Pair, pricing: Pricing, ahead: number): WaitFi
   };
 }
 
-/** What loading it there is weighed by. Where slots are not known, one is sure. */
+/** What loading it there is weighed by. Where slots are not known, one is sure. `othersMs` holds all other models. */
 export function swapFigures(pair: Pair, pricing: Pricing): SwapFigures {
   const { entry, model, key } = pair;
+  const here = ours(pair, pricing.inflight.pairs(entry.config.name));
   return {
     forecastMs: forecastMs(pair),
     sentSince: sentSince(pair, pricing),
-    slots: lineAt(pair, pricing, modelSlots(model) ?? workerSlots(entry) ?? 1),
+    slots: lineAt(pair, pricing, modelSlots(model) ?? workerSlots(entry) ?? 1, here),
     loadMs: model?.loadMs ?? pricing.learned.of(entry.config.name, ownKey(model, key))?.loadMs ?? null,
     othersMs: mustMakeRoom(pair) ? othersMs(pair, pricing) : 0,
   };
@@ -48,16 +51,13 @@ export function isAtCap({ config }: WorkerEntry, { inflight }: Pricing): boolean
   return config.maxConcurrent > 0 && inflight.worker(config.name) >= config.maxConcurrent;
 }
 
-function lineAt(pair: Pair, pricing: Pricing, places: number): Line {
+/** `busy` of the places by requests from here; what its catalogue says waits there from elsewhere is added. */
+function lineAt(pair: Pair, pricing: Pricing, places: number, busy: number): Line {
   const { entry, model, key } = pair;
   const { name } = entry.config;
-  const { inflight } = pricing;
-  const here = ours(pair, inflight.pairs(name));
-  const then = ours(pair, inflight.atPoll(name) ?? inflight.pairs(name));
-  // Of those that its catalogue says wait there, the ones that came from here are counted already.
+  const then = ours(pair, pricing.inflight.atPoll(name) ?? pricing.inflight.pairs(name));
   const queued = entry.catalog === "unreachable" ? 0 : (model?.queued ?? 0);
   const fromElsewhere = Math.max(0, queued - Math.max(0, then - places));
-  const busy = modelSlots(model) === null ? inflight.worker(name) : here;
   return { places, ahead: busy + fromElsewhere, serviceMs: serviceMs(entry, key, pricing) };
 }
 

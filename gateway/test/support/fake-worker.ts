@@ -27,6 +27,8 @@ export interface FakeWorker {
   request(n: number): Asked;
   /** Model -> state of its catalogue. */
   models: Record<string, ModelState>;
+  /** Model -> what else its catalogue tells of it. */
+  figures: Record<string, Record<string, unknown>>;
   draining: boolean;
   /** Status of the catalogue; 0: it does not answer. */
   catalogStatus: number;
@@ -68,6 +70,7 @@ export async function fakeWorker(
       return found;
     },
     models,
+    figures: {},
     draining: false,
     catalogStatus: 200,
     sockets,
@@ -80,7 +83,12 @@ export async function fakeWorker(
 function answerCatalog(worker: FakeWorker, response: ServerResponse): void {
   if (worker.catalogStatus === 0) return;
   response.writeHead(worker.catalogStatus, { "content-type": "application/json" });
-  const models = Object.entries(worker.models).map(([id, state]) => ({ id, state, kind: "chat" }));
+  const models = Object.entries(worker.models).map(([id, state]) => ({
+    id,
+    state,
+    kind: "chat",
+    ...worker.figures[id],
+  }));
   response.end(JSON.stringify({ protocol: 1, worker: "fake", version: "0", draining: worker.draining, models }));
 }
 
