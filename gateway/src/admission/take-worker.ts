@@ -61,7 +61,8 @@ function take(farm: Farm, call: Call, request: RoutingRequest, choice: Choice): 
   // One that waited was weighed when it began to.
   call.weighed = choice.weighed ?? call.weighed;
   if (farm.config.routing.waitOrSwap) {
-    call.foundSlot = hasFreeSlot(choice.worker, choice.model, farm.inflight.worker(name), request, farm);
+    const { worker, model } = choice;
+    call.foundSlot = !model?.queued && hasFreeSlot(worker, model, farm.inflight.worker(name), request, farm);
   }
   farm.turns.picked(name, request.key, choice.turnWeight);
   const leave = farm.inflight.enter(name, request.key);

@@ -1,7 +1,7 @@
 import { formatDuration } from "@farmgate/shared";
 import type { WorkerEntry } from "../catalog/types.ts";
 import { isAtCap, type Pair, swapFigures, waitFigures } from "./pair-figures.ts";
-import { type Standing, standingWith } from "./standing.ts";
+import { type Standing, standingOf } from "./standing.ts";
 import type { Pricing, RoutingContext, RoutingRequest, RoutingSet, Weighed } from "./types.ts";
 import { type Line, predictSwap, predictWait, type Priced, weigh } from "./wait-or-swap.ts";
 
@@ -37,20 +37,22 @@ export function lookAgain(
   // 1
   if (set !== "leading" && set !== "loading") return null;
   // 2: what decides most requests, before all workers are looked at
-  if (picked !== null && hasRoom(waitFigures(pairOf(picked, request), pricing, 0).slots)) return null;
+  const pair = picked && { entry: picked, model: picked.byKey.get(request.key) ?? null, key: request.key };
+  if (pair !== null && hasRoom(waitFigures(pair, pricing, 0).slots)) return null;
   const leading: Place[] = [];
   const others: Place[] = [];
   for (const entry of context.catalog.workers) {
-    const pair = pairOf(entry, request);
-    const standing = standingWith(entry, pair.model ?? undefined, request, context);
+    const standing = standingOf(entry, request, context);
+    const isBest = standing.set === set;
+    const isOther = !isBest && (standing.set === "cold" || standing.set === "loading");
+    if (!isBest && !isOther) continue;
     const atCap = isAtCap(entry, pricing);
-    const place = () => ({ ...pair, standing, ms: null, turn: context.turns.pass(entry.config.name, request.key) });
-    if (standing.set === set) {
-      if (picked === null || (!atCap && entry.refused === picked.refused)) leading.push(place());
-    } else if (standing.set === "cold" || standing.set === "loading") {
-      // 3
-      if (!atCap && !entry.refused) others.push(place());
-    }
+    if (isBest && picked !== null && (atCap || entry.refused !== picked.refused)) continue;
+    // 3
+    if (isOther && (atCap || entry.refused)) continue;
+    const model = entry.byKey.get(request.key) ?? null;
+    const turn = context.turns.pass(entry.config.name, request.key);
+    (isBest ? leading : others).push({ entry, model, key: request.key, standing, ms: null, turn });
   }
   if (others.length === 0) return null;
   // Whoever waits at the gateway waits for all of them.
@@ -85,10 +87,6 @@ function inWords(wait: Place & { ms: number }, swap: Place & { ms: number }, goe
 
 function hasRoom(slots: Line | null): boolean {
   return slots === null || slots.ahead < slots.places;
-}
-
-function pairOf(entry: WorkerEntry, { key }: RoutingRequest): Pair {
-  return { entry, model: entry.byKey.get(key) ?? null, key };
 }
 
 function nameOf({ entry }: Pair): string {

@@ -34,19 +34,19 @@ describe("six requests at once for a model that one worker has warm", () => {
     const answers = Array.from({ length: 6 }, () => chat(gateway));
     await until("all are at a worker", () => warm.asked.length + cold.asked.length === 6);
     for (const asked of [...warm.asked, ...cold.asked]) await completes()(asked);
-    const told = (await Promise.all(answers)).map(({ status, headers }) => [
-      status,
-      headers.get("x-farmgate-worker"),
-      headers.get("x-farmgate-decision"),
-    ]);
-    expect(told.toSorted()).toEqual([
-      [200, "cold", "swap; wait=40000; swap=25000"],
-      [200, "cold", "swap; wait=40000; swap=30000"],
-      [200, "cold", "swap; wait=80000; swap=35000"],
-      [200, "cold", "swap; wait=80000; swap=40000"],
-      [200, "warm", null],
-      [200, "warm", "wait; wait=40000; swap=35000"],
-    ]);
+    const told = (await Promise.all(answers)).map(
+      ({ headers }) => `${headers.get("x-farmgate-worker")}: ${headers.get("x-farmgate-decision")}`,
+    );
+    expect(new Set(told)).toEqual(
+      new Set([
+        "warm: null",
+        "cold: swap; wait=40000; swap=25000",
+        "cold: swap; wait=40000; swap=30000",
+        "warm: wait; wait=40000; swap=35000",
+        "cold: swap; wait=80000; swap=35000",
+        "cold: swap; wait=80000; swap=40000",
+      ]),
+    );
   });
 
   it("all stay with the warm one where that is off", async () => {
@@ -101,7 +101,7 @@ describe("times that no catalogue tells", () => {
     await occupy(gateway, warm);
     expect((await explained(gateway)).weighed).toBeNull();
     await completes()(warm.request(0));
-    await until("it has ended", async () => (await health(gateway)) === 0);
+    await until("it has ended", async () => (await atWorkers(gateway)) === 0);
     await occupy(gateway, warm);
     expect((await explained(gateway)).weighed).toMatchObject({ decision: "wait", waitMs: expect.any(Number) });
   });
@@ -122,7 +122,7 @@ describe("times that no catalogue tells", () => {
 });
 
 /** Requests at workers. */
-async function health(gateway: RunningGateway): Promise<number> {
+async function atWorkers(gateway: RunningGateway): Promise<number> {
   const { workers } = (await (await fetch(`${gateway.url}/farm/workers`)).json()) as {
     workers: { inflight: number }[];
   };

@@ -1,19 +1,20 @@
 import * as fc from "fast-check";
 import type { ModelState } from "@farmgate/shared";
+import type { WorkerEntry } from "../../src/catalog/types.ts";
 import type { Strategy } from "../../src/routing/types.ts";
 import type { AnyFarm } from "./arbitrary-farm.ts";
 import { ask, busy, farm, model, weighing, worker } from "./farm.ts";
 
 const usually = <T>(value: T, ...others: T[]) =>
-  fc.oneof({ weight: 8, arbitrary: fc.constant(value) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
+  fc.oneof({ weight: 8, arbitrary: fc.constant<T>(value) }, { weight: 1, arbitrary: fc.constantFrom<T[]>(...others) });
 const known = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null, freq: 8 });
 const time = fc.integer({ min: 0, max: 60_000 });
 
 /** A worker that is mostly well, with the model warm or cold on it. */
 const place = fc.record({
   state: fc.constantFrom<ModelState>("warm", "warm", "cold", "cold", "cold", "loading", "unknown", "failed"),
-  health: usually("healthy" as const, "unknown", "unhealthy"),
-  catalog: usually("fresh" as const, "stale", "unreachable"),
+  health: usually<WorkerEntry["health"]>("healthy", "unknown", "unhealthy"),
+  catalog: usually<WorkerEntry["catalog"]>("fresh", "stale", "unreachable"),
   engine: fc.constantFrom("agent" as const, null),
   refused: usually(false, true),
   draining: usually(false, true),

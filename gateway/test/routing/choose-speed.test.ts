@@ -48,6 +48,6 @@ it("chooses at once where every leading worker is full and must be weighed again
     expect(weighed?.decision).toBe("swap");
   }
   const median = times.sort((a, b) => a - b)[times.length >> 1] ?? 0;
-  // Some 0.5 ms on a quiet machine: a request that would wait for seconds can afford it.
+  // Some 0.2 ms on a quiet machine; a request that would wait for seconds can afford it.
   expect(median).toBeLessThan(10);
 });
