@@ -17,7 +17,8 @@ interface SecondLook {
 }
 
 /**
- * Weighs waiting at the workers of the best set against loading at one of a lower set, where the owner wants that.
+ * Weighs waiting at the workers of the best set against loading at one of a lower set, for a request that was tried
+ * nowhere yet.
  * `picked` is the first of the best set with room below its cap; null: none of them has. null comes back when things
  * stay as they are:
  *

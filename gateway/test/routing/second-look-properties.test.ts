@@ -58,7 +58,7 @@ describe("whatever the farm, where waiting is weighed", () => {
         expect(problems).toEqual([]);
         expect(weighed === null ? decision : null).toEqual(weighed === null ? before : null);
       }),
-      { numRuns: 1_500 },
+      { numRuns: 800 },
     );
     expect(swaps).toBeGreaterThan(20);
   });
@@ -123,7 +123,7 @@ describe("whatever the farm, where waiting is weighed", () => {
         if (after === null) return;
         expect([after.decision, after.waitMs >= waitedMs]).toEqual(["swap", true]);
       }),
-      { numRuns: 1_500 },
+      { numRuns: 800 },
     );
   });
 
