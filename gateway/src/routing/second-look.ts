@@ -18,9 +18,8 @@ interface SecondLook {
 
 /**
  * Weighs waiting at the workers of the best set against loading at one of a lower set, for a request that was tried
- * nowhere yet.
- * `picked` is the first of the best set with room below its cap; null: none of them has. null comes back when things
- * stay as they are:
+ * nowhere yet. `picked` is the first of the best set with room below its cap; null: none of them has. null comes back
+ * when things stay as they are:
  *
  * 1. The best set is neither leading nor loading: somebody must load it anyway.
  * 2. A worker of the best set has a free slot. Only those with room below their caps count, if any has, and those
