@@ -10,6 +10,7 @@ import type { Call } from "./proxy/call.ts";
 import type { LiveRequests } from "./proxy/live-requests.ts";
 import type { WaitComments } from "./proxy/wait-comments.ts";
 import type { Affinity } from "./routing/affinity.ts";
+import type { Learned } from "./routing/learned.ts";
 import type { NameRules } from "./routing/resolve-name.ts";
 import type { Turns } from "./routing/turns.ts";
 import type { Inflight } from "./state/inflight.ts";
@@ -38,6 +39,7 @@ export interface Farm {
   readonly inflight: Inflight;
   readonly turns: Turns;
   readonly affinity: Affinity;
+  readonly learned: Learned;
   readonly upstreams: Upstreams;
   readonly waitingRoom: WaitingRoom;
   readonly live: LiveRequests<Call>;

@@ -28,7 +28,10 @@ export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfi
   farm.names = nameRules(config.models);
   farm.keys.configure(config.keys);
   farm.catalog.configure({ unhealthyAfter: config.health.unhealthyAfter });
-  farm.turns.keepOnly(new Set(config.workers.map(({ name }) => name)));
+  const workers = new Set(config.workers.map(({ name }) => name));
+  farm.turns.keepOnly(workers);
+  farm.learned.keepOnly(workers);
+  farm.inflight.keepOnly(workers);
   farm.upstreams.configure(
     config.timeouts.connect,
     config.workers.map(({ url }) => url),

@@ -4,6 +4,7 @@ import { BodyRoom, FrontServer, KeyRing, type Log, Upstreams } from "@farmgate/w
 import { WaitingRoom } from "./admission/waiting-room.ts";
 import { CatalogPoller } from "./catalog/poller.ts";
 import { CatalogStore } from "./catalog/store.ts";
+import type { CatalogEvent } from "./catalog/types.ts";
 import { workerNews } from "./catalog/worker-news.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { Farm } from "./farm.ts";
@@ -17,6 +18,7 @@ import { WaitComments } from "./proxy/wait-comments.ts";
 import { type Reloaded, reloadFarm } from "./reload.ts";
 import { createControl } from "./routes/control.ts";
 import { Affinity } from "./routing/affinity.ts";
+import { Learned } from "./routing/learned.ts";
 import { nameRules } from "./routing/resolve-name.ts";
 import { Turns } from "./routing/turns.ts";
 import { drainFarm } from "./drain.ts";
@@ -48,7 +50,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const poller = new CatalogPoller({
     clock,
     random,
-    apply: (event) => farm.catalog.apply(event),
+    apply: (event) => applyPolled(farm, event),
     flowing: (worker, since) => farm.live.flowing(worker, since),
   });
   farm.catalog.onChange((after, before) => {
@@ -73,6 +75,13 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       return closing;
     },
   };
+}
+
+function applyPolled(farm: Farm, event: CatalogEvent): void {
+  if (farm.config.routing.waitOrSwap && event.type === "polled" && event.result.kind === "ok") {
+    farm.inflight.polled(event.worker);
+  }
+  farm.catalog.apply(event);
 }
 
 function createFarm({ config, clock, random, log, version }: GatewayOptions): Farm {
@@ -105,6 +114,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     inflight,
     turns: new Turns(),
     affinity: new Affinity(),
+    learned: new Learned(),
     upstreams: new Upstreams(config.timeouts.connect),
     waitingRoom,
     live: new LiveRequests(),

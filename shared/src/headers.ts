@@ -5,6 +5,7 @@ export const HEADER = {
   model: "x-farmgate-model",
   warmth: "x-farmgate-warmth",
   attempts: "x-farmgate-attempts",
+  decision: "x-farmgate-decision",
   priority: "x-farmgate-priority",
   deadlineMs: "x-farmgate-deadline-ms",
   dryRun: "x-farmgate-dry-run",

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Api, type ApiFamily, FarmError, type ScannedBody } from "@farmgate/shared";
 import type { BodyShare, Caller, RequestPriority } from "@farmgate/wire";
 import type { PrefixHashes } from "../routing/prefix-hashes.ts";
-import type { Warmth } from "../routing/types.ts";
+import type { Warmth, Weighed } from "../routing/types.ts";
 import type { LiveRequest, RequestPhase } from "./live-requests.ts";
 import { UsageTap } from "./usage-tap.ts";
 
@@ -54,6 +54,10 @@ export class Call implements LiveRequest {
   /** As the worker spells it. */
   upstreamModel = "";
   warmth: Warmth | null = null;
+  /** What was weighed when it was sent to that worker, or began to wait for it; null: nothing. */
+  weighed: Weighed | null = null;
+  /** That worker had a free slot, as far as is known; told only where times are learned. */
+  foundSlot = false;
   phase: RequestPhase = "receiving";
   /** Workers asked so far. */
   attempts = 0;

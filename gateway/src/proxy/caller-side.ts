@@ -8,6 +8,7 @@ import type { Call, Received } from "./call.ts";
 import { answerHeaders } from "./headers.ts";
 import { fitsOpenStream, OpenedAnswer } from "./opened-answer.ts";
 import { tellAnswered } from "./tell-catalog.ts";
+import { tellLearned } from "./tell-learned.ts";
 
 /** An answer that was passed on, up to its end or to where it broke. */
 export interface Relayed {
@@ -74,6 +75,7 @@ export class CallerSide implements AttemptTarget {
     const call = this.#call;
     if (status < 300) tellAnswered(this.#farm, call);
     if (broke === null) {
+      if (status === 200) tellLearned(this.#farm, call, this.#choice);
       this.#relay.finish(this.#opened?.last());
       return { kind: "relayed", status, error: null };
     }
@@ -83,9 +85,9 @@ export class CallerSide implements AttemptTarget {
   }
 
   #origin() {
-    const { id: requestId, attempts } = this.#call;
+    const { id: requestId, attempts, weighed } = this.#call;
     const { upstreamModel: model, warmth } = this.#choice;
-    return { requestId, worker: this.worker, model, warmth, attempts };
+    return { requestId, worker: this.worker, model, warmth, attempts, weighed };
   }
 }
 

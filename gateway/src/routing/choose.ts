@@ -1,8 +1,10 @@
 import type { CatalogModel } from "@farmgate/engines";
 import type { WorkerEntry } from "../catalog/types.ts";
+import { capacity, hasFreeSlot } from "./capacity.ts";
 import { nothingServes } from "./nothing-serves.ts";
+import { lookAgain } from "./second-look.ts";
 import { describeStanding, type Standing, standingWith } from "./standing.ts";
-import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy } from "./types.ts";
+import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy, Weighed } from "./types.ts";
 
 /** One worker of the best set so far, with what orders it there. Two of these serve a whole choice. */
 interface Candidate {
@@ -25,6 +27,8 @@ interface Candidate {
  * 3. In it, workers at their cap are passed over. All are: wait for this set.
  * 4. Of the others the first by: not just refused a connection; holds the conversation's prefix and has a free slot;
  *    the strategy's measure; warm before possibly warm; the turn (see `Turns`); the order of the configuration.
+ * 5. Where the owner lets waiting be weighed against loading elsewhere, and nothing was tried yet: a second look, which
+ *    may take a worker of a lower set, or of full workers the one with the least wait (see `lookAgain`).
  */
 export function choose(request: RoutingRequest, context: RoutingContext, tried: ReadonlySet<string>): Decision {
   let best = noCandidate();
@@ -56,12 +60,20 @@ export function choose(request: RoutingRequest, context: RoutingContext, tried: 
       next = beaten;
     }
   }
-  if (best.entry !== null && best.standing !== null) {
-    const choice = toChoice(best.entry, best.standing, orderReason(best, rivals, request, context), request, context);
-    return { kind: "send", choice };
+  if (best.standing?.set == null) return nothingServes(request, context);
+  // 5
+  const { pricing } = context;
+  const weighs = pricing !== undefined && tried.size === 0;
+  const second = weighs ? lookAgain(best.entry, best.standing.set, request, context, pricing) : null;
+  if (second !== null && (best.entry !== null || second.weighed.decision === "swap")) {
+    const { entry, standing, weighed } = second;
+    return { kind: "send", choice: toChoice(entry, standing, weighed.reason, weighed, request, context) };
   }
-  if (best.standing?.set != null) return { kind: "wait", set: best.standing.set };
-  return nothingServes(request, context);
+  if (best.entry !== null) {
+    const order = orderReason(best, rivals, request, context);
+    return { kind: "send", choice: toChoice(best.entry, best.standing, order, null, request, context) };
+  }
+  return { kind: "wait", set: best.standing.set, ...(second !== null && { weighed: second.weighed }) };
 }
 
 /** The share that the strategy gives a worker, above 0. */
@@ -113,34 +125,11 @@ function passOf(candidate: Candidate, key: string, context: RoutingContext): num
   return candidate.pass;
 }
 
-/** Requests that a worker takes at once: what its owner says, else what it reports, else 1. */
-function capacity(entry: WorkerEntry, model: CatalogModel | null): number {
-  return entry.config.weight ?? reportedSlots(entry, model) ?? 1;
-}
-
-/** What it reports comes first here: a conversation must not queue where no slot is. Nothing known: free. */
-function hasFreeSlot(
-  entry: WorkerEntry,
-  model: CatalogModel | null,
-  inflight: number,
-  request: RoutingRequest,
-  context: RoutingContext,
-): boolean {
-  if (model?.slots != null && model.slots > 0) {
-    return context.inflight.pair(entry.config.name, request.key) < model.slots;
-  }
-  return inflight < (reportedSlots(entry, null) ?? entry.config.weight ?? Number.POSITIVE_INFINITY);
-}
-
-function reportedSlots(entry: WorkerEntry, model: CatalogModel | null): number | null {
-  const slots = model?.slots ?? entry.report?.slots ?? null;
-  return slots !== null && slots > 0 ? slots : null;
-}
-
 function toChoice(
   entry: WorkerEntry,
   standing: Standing,
   order: string,
+  weighed: Weighed | null,
   request: RoutingRequest,
   context: RoutingContext,
 ): Choice {
@@ -153,6 +142,7 @@ function toChoice(
     warmth: standing.warmth,
     turnWeight: turnWeight(entry, model, context.strategy),
     reason: `${describeStanding(standing, entry, request.key)}; ${order}`,
+    weighed,
   };
 }
 

@@ -1,6 +1,6 @@
 import { choose } from "./choose.ts";
 import { describeStanding, standingOf } from "./standing.ts";
-import type { Decision, RoutingContext, RoutingRequest, RoutingSet, Warmth } from "./types.ts";
+import type { Decision, RoutingContext, RoutingRequest, RoutingSet, Warmth, Weighed } from "./types.ts";
 
 /** One worker that could serve the model, at its place. */
 interface RankedWorker {
@@ -24,6 +24,8 @@ export interface Explanation {
   key: string;
   /** What would happen to a request that came now. */
   decision: ExplainedDecision;
+  /** What waiting here and loading there would cost it; null: there was nothing to weigh. */
+  weighed: Weighed | null;
   /** In the order in which they would be tried. */
   ranked: readonly RankedWorker[];
   out: readonly { worker: string; reason: string }[];
@@ -50,7 +52,14 @@ export function explain(request: RoutingRequest, context: RoutingContext): Expla
       worker: entry.config.name,
       reason: describeStanding(standingOf(entry, request, context), entry, request.key),
     }));
-  return { model: request.name, key: request.key, decision: toExplained(first), ranked, out };
+  return {
+    model: request.name,
+    key: request.key,
+    decision: toExplained(first),
+    weighed: weighedBy(first),
+    ranked,
+    out,
+  };
 }
 
 /** `choose` compares it with what is left; beside the worker `before` it in its set, it is the next one. */
@@ -94,5 +103,17 @@ function atTheirCap(
 }
 
 function toExplained(decision: Decision): ExplainedDecision {
-  return decision.kind === "send" ? { kind: "send", worker: decision.choice.worker.config.name } : decision;
+  switch (decision.kind) {
+    case "send":
+      return { kind: "send", worker: decision.choice.worker.config.name };
+    case "wait":
+      return { kind: "wait", set: decision.set };
+    case "none":
+      return decision;
+  }
+}
+
+function weighedBy(decision: Decision): Weighed | null {
+  if (decision.kind === "none") return null;
+  return (decision.kind === "send" ? decision.choice.weighed : decision.weighed) ?? null;
 }

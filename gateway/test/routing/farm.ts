@@ -1,6 +1,7 @@
 import { type ModelState, nameKey } from "@farmgate/shared";
-import { type CatalogModel, catalogModel, catalogReport } from "@farmgate/engines";
+import { type CatalogModel, type CatalogReport, catalogModel, catalogReport } from "@farmgate/engines";
 import type { Catalog, UnionModel, WorkerEntry } from "../../src/catalog/types.ts";
+import { Learned } from "../../src/routing/learned.ts";
 import { Turns } from "../../src/routing/turns.ts";
 import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy } from "../../src/routing/types.ts";
 import { Inflight } from "../../src/state/inflight.ts";
@@ -17,6 +18,7 @@ export interface WorkerSketch extends Partial<Omit<WorkerEntry, "config" | "byKe
   allow?: readonly string[];
   deny?: readonly string[];
   slots?: number | null;
+  memory?: CatalogReport["memory"];
   refusesUnknown?: boolean;
   /** nameKey -> until. */
   aside?: Readonly<Record<string, number>>;
@@ -26,7 +28,15 @@ export interface WorkerSketch extends Partial<Omit<WorkerEntry, "config" | "byKe
 
 /** A healthy worker with a fresh catalogue whose engine refuses unknown names, unless told otherwise. */
 export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
-  const { models = [], weight = null, maxConcurrent = 0, allow = ["*"], deny = [], slots = null } = sketch;
+  const {
+    models = [],
+    weight = null,
+    maxConcurrent = 0,
+    allow = ["*"],
+    deny = [],
+    slots = null,
+    memory = null,
+  } = sketch;
   const { refusesUnknown = true, aside = {}, reported = true, ...entry } = sketch;
   const byKey = new Map<string, CatalogModel>();
   for (const each of models) for (const id of [each.id, ...each.aliases]) byKey.set(nameKey(id), each);
@@ -49,7 +59,7 @@ export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
     refused: entry.refused ?? false,
     missedPolls: 0,
     problem: entry.problem ?? null,
-    report: reported ? catalogReport(models, { refusesUnknown, slots }) : null,
+    report: reported ? catalogReport(models, { refusesUnknown, slots, memory }) : null,
     byKey,
     ...(entry.retryAt === undefined ? {} : { retryAt: entry.retryAt }),
     asideUntil: new Map(Object.entries(aside).map(([key, until]) => [key, { until, reason: "it answered 404" }])),
@@ -79,6 +89,11 @@ export interface Farm extends RoutingContext {
 
 export function farm(workers: readonly WorkerEntry[], strategy: Strategy = "least-connections"): Farm {
   return { catalog: catalogOf(workers), inflight: new Inflight(), turns: new Turns(), strategy, now: 1_000 };
+}
+
+/** The same farm, where waiting is weighed against loading. */
+export function weighing(at: Farm, waitingAhead = 0): Farm & Required<Pick<RoutingContext, "pricing">> {
+  return { ...at, pricing: { learned: new Learned(), inflight: at.inflight, waitingAhead } };
 }
 
 export function ask(name: string, more: Partial<RoutingRequest> = {}): RoutingRequest {

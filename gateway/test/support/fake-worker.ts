@@ -27,6 +27,8 @@ export interface FakeWorker {
   request(n: number): Asked;
   /** Model -> state of its catalogue. */
   models: Record<string, ModelState>;
+  /** Model -> what else its catalogue tells of it. */
+  figures: Record<string, Record<string, unknown>>;
   draining: boolean;
   /** More of its catalogue: of each model, and beside them. */
   more: { model: object; catalog: object };
@@ -70,6 +72,7 @@ export async function fakeWorker(
       return found;
     },
     models,
+    figures: {},
     draining: false,
     more: { model: {}, catalog: {} },
     catalogStatus: 200,
@@ -88,6 +91,7 @@ function answerCatalog(worker: FakeWorker, response: ServerResponse): void {
     state,
     kind: "chat",
     ...worker.more.model,
+    ...worker.figures[id],
   }));
   const { draining } = worker;
   response.end(JSON.stringify({ protocol: 1, worker: "fake", version: "0", draining, models, ...worker.more.catalog }));
