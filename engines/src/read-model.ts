@@ -61,6 +61,7 @@ export function catalogModel(id: string, state: ModelState, known: Partial<Catal
     predictedWaitMs: null,
     serviceMs: null,
     waitBoundMs: null,
+    pinned: false,
     ...known,
   };
 }

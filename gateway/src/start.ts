@@ -10,6 +10,10 @@ import type { Farm } from "./farm.ts";
 import { createDoor } from "./http/door.ts";
 import { RequestIds } from "./http/request-id.ts";
 import { Metrics } from "./metrics.ts";
+import { Keeper } from "./placement/keeper.ts";
+import { LastCopies } from "./placement/last-copies.ts";
+import { RecentUse } from "./placement/recent-use.ts";
+import { wantedCopies } from "./placement/wanted-copies.ts";
 import { Accounts } from "./proxy/accounts.ts";
 import { markOf } from "./proxy/headers.ts";
 import { LiveRequests } from "./proxy/live-requests.ts";
@@ -60,6 +64,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
   farm.ready = poller.firstRound.then(() => {
     farm.isReady = true;
+    farm.keeper.start();
   });
   log.info({ url, workers: config.workers.length }, "listening");
   let closing: Promise<void> | null = null;
@@ -79,11 +84,18 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
   const waitingRoom = new WaitingRoom();
   const catalog = new CatalogStore(clock, { unhealthyAfter: config.health.unhealthyAfter });
   const bodies = new BodyRoom();
+  const names = nameRules(config.models);
+  const upstreams = new Upstreams(config.timeouts.connect);
+  const recentUse = new RecentUse();
+  const lastCopies = new LastCopies(recentUse);
+  const keeper = new Keeper({ clock, log, catalog, upstreams, inflight, recentUse, lastCopies });
+  keeper.configure(wantedCopies(config.models.keepWarm, names));
   const metrics = new Metrics({
     catalog: () => catalog.current,
     inflight,
     waiting: () => waitingRoom.size,
     bodyBytes: () => bodies.heldBytes,
+    copies: keeper,
     now: () => clock.now(),
   });
   return {
@@ -94,7 +106,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     mark: markOf(randomBytes(6).toString("hex")),
     startedAt: clock.now(),
     config,
-    names: nameRules(config.models),
+    names,
     draining: false,
     isReady: false,
     ready: Promise.resolve(),
@@ -104,7 +116,10 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     inflight,
     turns: new Turns(),
     affinity: new Affinity(),
-    upstreams: new Upstreams(config.timeouts.connect),
+    recentUse,
+    lastCopies,
+    keeper,
+    upstreams,
     waitingRoom,
     live: new LiveRequests(),
     bodies,

@@ -71,6 +71,8 @@ function sharedReport(last: CatalogReport | null, next: CatalogReport): CatalogR
     last.refusesUnknown === next.refusesUnknown &&
     last.draining === next.draining &&
     last.slots === next.slots &&
+    last.memory?.budgetBytes === next.memory?.budgetBytes &&
+    last.memory?.usedBytes === next.memory?.usedBytes &&
     last.models.length === next.models.length &&
     next.models.every((model, at) => model === last.models[at]);
   return same ? last : next;
@@ -88,6 +90,8 @@ function sameModel(a: CatalogModel, b: CatalogModel): boolean {
       a.oldestWaitMs === b.oldestWaitMs &&
       a.loadMs === b.loadMs &&
       a.tokensPerSecond === b.tokensPerSecond &&
+      a.memoryBytes === b.memoryBytes &&
+      a.pinned === b.pinned &&
       sameList(a.aliases, b.aliases) &&
       sameList(a.apis, b.apis))
   );

@@ -54,6 +54,8 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
   const tried = new Set<string>();
   const history: FailedAttempt[] = [];
   call.model = request.name;
+  const listed = farm.catalog.current.union.get(request.key);
+  if (listed !== undefined) farm.recentUse.asked(listed.key, farm.clock.now());
   for (;;) {
     if (call.goneError !== null) return { status: null, error: call.goneError };
     if (isLate(farm, received)) return { status: null, error: deadlineError() };

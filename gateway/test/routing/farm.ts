@@ -1,5 +1,5 @@
 import { type ModelState, nameKey } from "@farmgate/shared";
-import { type CatalogModel, catalogModel, catalogReport } from "@farmgate/engines";
+import { type CatalogModel, type CatalogReport, catalogModel, catalogReport } from "@farmgate/engines";
 import type { Catalog, UnionModel, WorkerEntry } from "../../src/catalog/types.ts";
 import { Turns } from "../../src/routing/turns.ts";
 import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy } from "../../src/routing/types.ts";
@@ -17,6 +17,7 @@ export interface WorkerSketch extends Partial<Omit<WorkerEntry, "config" | "byKe
   allow?: readonly string[];
   deny?: readonly string[];
   slots?: number | null;
+  memory?: CatalogReport["memory"];
   refusesUnknown?: boolean;
   /** nameKey -> until. */
   aside?: Readonly<Record<string, number>>;
@@ -27,7 +28,7 @@ export interface WorkerSketch extends Partial<Omit<WorkerEntry, "config" | "byKe
 /** A healthy worker with a fresh catalogue whose engine refuses unknown names, unless told otherwise. */
 export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
   const { models = [], weight = null, maxConcurrent = 0, allow = ["*"], deny = [], slots = null } = sketch;
-  const { refusesUnknown = true, aside = {}, reported = true, ...entry } = sketch;
+  const { memory = null, refusesUnknown = true, aside = {}, reported = true, ...entry } = sketch;
   const byKey = new Map<string, CatalogModel>();
   for (const each of models) for (const id of [each.id, ...each.aliases]) byKey.set(nameKey(id), each);
   return {
@@ -49,7 +50,7 @@ export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
     refused: entry.refused ?? false,
     missedPolls: 0,
     problem: entry.problem ?? null,
-    report: reported ? catalogReport(models, { refusesUnknown, slots }) : null,
+    report: reported ? catalogReport(models, { refusesUnknown, slots, memory }) : null,
     byKey,
     ...(entry.retryAt === undefined ? {} : { retryAt: entry.retryAt }),
     asideUntil: new Map(Object.entries(aside).map(([key, until]) => [key, { until, reason: "it answered 404" }])),
@@ -61,10 +62,13 @@ export function catalogOf(workers: readonly WorkerEntry[], everListed: readonly 
   const union = new Map<string, UnionModel>();
   const listed = new Set(everListed.map(nameKey));
   for (const entry of workers) {
-    for (const [key, { id, kind, contextLength }] of entry.byKey) {
+    for (const [key, { id, kind, contextLength, state }] of entry.byKey) {
       listed.add(key);
-      if (entry.health !== "unhealthy")
-        union.set(key, { id, key: nameKey(id), kind, contextLength, workers: [], warm: [] });
+      if (entry.health === "unhealthy") continue;
+      const { name } = entry.config;
+      const { workers: on, warm } = union.get(key) ?? { workers: [], warm: [] };
+      const nowWarm = state === "warm" ? [...warm, name] : warm;
+      union.set(key, { id, key: nameKey(id), kind, contextLength, workers: [...on, name], warm: nowWarm });
     }
   }
   const usable = workers.filter(({ health }) => health !== "unhealthy" && health !== "misconfigured");
