@@ -42,9 +42,9 @@ export function isTaken(taken: Taken | Nothing): taken is Taken {
 }
 
 function decide(farm: Farm, request: RoutingRequest, tried: ReadonlySet<string>): Decision {
-  const { catalog, inflight, turns, config, clock } = farm;
+  const { catalog, inflight, turns, lastCopies, config, clock } = farm;
   const { strategy } = config.routing;
-  return choose(request, { catalog: catalog.current, inflight, turns, strategy, now: clock.now() }, tried);
+  return choose(request, { catalog: catalog.current, inflight, turns, lastCopies, strategy, now: clock.now() }, tried);
 }
 
 function take(farm: Farm, request: RoutingRequest, choice: Choice): Taken {

@@ -24,7 +24,7 @@ export function answerDryRun(farm: Farm, call: Call, received: Received): Served
 
 /** The ranked workers for a request that came now. */
 export function explainNow(farm: Farm, request: RoutingRequest): Explanation {
-  const { catalog, inflight, turns, config, clock } = farm;
+  const { catalog, inflight, turns, lastCopies, config, clock } = farm;
   const { strategy } = config.routing;
-  return explain(request, { catalog: catalog.current, inflight, turns, strategy, now: clock.now() });
+  return explain(request, { catalog: catalog.current, inflight, turns, lastCopies, strategy, now: clock.now() });
 }

@@ -1,5 +1,6 @@
 import type { CatalogModel } from "@farmgate/engines";
 import type { WorkerEntry } from "../catalog/types.ts";
+import { wouldDropLastCopy } from "../placement/last-copies.ts";
 import { nothingServes } from "./nothing-serves.ts";
 import { describeStanding, type Standing, standingWith } from "./standing.ts";
 import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy } from "./types.ts";
@@ -10,6 +11,8 @@ interface Candidate {
   model: CatalogModel | null;
   standing: Standing | null;
   refused: boolean;
+  /** A model in use whose last warm copy may go when this worker loads the one asked for. */
+  drops: CatalogModel | null;
   holdsPrefix: boolean;
   /** What the strategy compares: load for its capacity, or turns. Lower goes first. */
   measure: number;
@@ -23,8 +26,9 @@ interface Candidate {
  * 1. Workers that were tried, or are out (see `standingOf`), do not count.
  * 2. The best set that has a worker wins; a lower set never does, however free it is.
  * 3. In it, workers at their cap are passed over. All are: wait for this set.
- * 4. Of the others the first by: not just refused a connection; holds the conversation's prefix and has a free slot;
- *    the strategy's measure; warm before possibly warm; the turn (see `Turns`); the order of the configuration.
+ * 4. Of the others the first by: not just refused a connection; among cold ones, drops no last warm copy of a model in
+ *    use; holds the conversation's prefix and has a free slot; the strategy's measure; warm before possibly warm; the
+ *    turn (see `Turns`); the order of the configuration.
  */
 export function choose(request: RoutingRequest, context: RoutingContext, tried: ReadonlySet<string>): Decision {
   let best = noCandidate();
@@ -90,6 +94,7 @@ function weigh(
   candidate.model = model;
   candidate.standing = standing;
   candidate.refused = entry.refused;
+  candidate.drops = droppedBy(entry, model, standing, context);
   candidate.holdsPrefix = request.prefixWorker === name && hasFreeSlot(entry, model, inflight, request, context);
   candidate.pass = Number.NaN;
   if (context.strategy === "least-connections") {
@@ -101,11 +106,23 @@ function weigh(
 
 function goesBefore(a: Candidate, b: Candidate, key: string, context: RoutingContext): boolean {
   if (a.refused !== b.refused) return b.refused;
+  if ((a.drops === null) !== (b.drops === null)) return a.drops === null;
   if (a.holdsPrefix !== b.holdsPrefix) return a.holdsPrefix;
   if (a.measure !== b.measure) return a.measure < b.measure;
   const aWarm = a.standing?.warmth === "warm";
   if (aWarm !== (b.standing?.warmth === "warm")) return aWarm;
   return passOf(a, key, context) < passOf(b, key, context);
+}
+
+/** The model whose last warm copy in the farm may go when the request is sent there; null: none. */
+export function droppedBy(
+  entry: WorkerEntry,
+  model: CatalogModel | null,
+  standing: Standing,
+  { lastCopies, catalog, now }: RoutingContext,
+): CatalogModel | null {
+  if (standing.set !== "cold" || model === null || lastCopies === undefined) return null;
+  return wouldDropLastCopy(entry, model, lastCopies.on(entry.config.name, catalog, now));
 }
 
 function passOf(candidate: Candidate, key: string, context: RoutingContext): number {
@@ -160,15 +177,29 @@ function orderReason(best: Candidate, rivals: number, request: RoutingRequest, c
   const { entry } = best;
   if (entry === null) return "";
   const refused = best.refused ? ", although it refused the last connection" : "";
-  if (best.holdsPrefix) return `it answered this conversation before${refused}`;
-  if (rivals === 1) return `the only such worker with room${refused}`;
-  if (context.strategy === "round-robin") return `its turn among ${rivals}${refused}`;
-  if (context.strategy === "weighted") return `its turn among ${rivals} (weight ${entry.config.weight ?? 1})${refused}`;
+  const but = best.drops === null ? refused : `${refused}, although ${dropsWords(best.drops)}`;
+  if (best.holdsPrefix) return `it answered this conversation before${but}`;
+  if (rivals === 1) return `the only such worker with room${but}`;
+  if (context.strategy === "round-robin") return `its turn among ${rivals}${but}`;
+  if (context.strategy === "weighted") return `its turn among ${rivals} (weight ${entry.config.weight ?? 1})${but}`;
   const inflight = context.inflight.worker(entry.config.name);
   const room = capacity(entry, entry.byKey.get(request.key) ?? null);
-  return `least loaded of ${rivals} (${inflight} in flight, capacity ${room})${refused}`;
+  return `least loaded of ${rivals} (${inflight} in flight, capacity ${room})${but}`;
+}
+
+export function dropsWords(dropped: CatalogModel): string {
+  return `loading it here would drop the farm's last warm copy of ${dropped.id}`;
 }
 
 function noCandidate(): Candidate {
-  return { entry: null, model: null, standing: null, refused: false, holdsPrefix: false, measure: 0, pass: Number.NaN };
+  return {
+    entry: null,
+    model: null,
+    standing: null,
+    refused: false,
+    drops: null,
+    holdsPrefix: false,
+    measure: 0,
+    pass: Number.NaN,
+  };
 }

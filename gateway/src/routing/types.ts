@@ -1,6 +1,7 @@
 import type { Api } from "@farmgate/shared";
 import type { CatalogModel } from "@farmgate/engines";
 import type { Catalog, WorkerEntry } from "../catalog/types.ts";
+import type { LastCopiesView } from "../placement/last-copies.ts";
 
 /** The contract's word for where the chosen worker stands with the model. */
 export type Warmth = "warm" | "possibly-warm" | "loading" | "cold" | "unlisted";
@@ -39,6 +40,8 @@ export interface RoutingContext {
   turns: TurnsView;
   strategy: Strategy;
   now: number;
+  /** Absent: no warm copy is spared. */
+  lastCopies?: LastCopiesView;
 }
 
 /** One worker for one request, with the reason in words. */
