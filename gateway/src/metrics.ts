@@ -99,6 +99,14 @@ export class Metrics {
       }
     });
     this.#copies(figures);
+    this.#gauge("farmgate_breaker_open", "1 while a model is put aside on a worker", ["worker", "model"], (gauge) => {
+      for (const { config, byKey, breakers } of figures.catalog().workers) {
+        for (const [key, { openUntil }] of breakers) {
+          const model = byKey.get(key)?.id ?? "other";
+          gauge.inc({ worker: config.name, model }, openUntil === null ? 0 : 1);
+        }
+      }
+    });
   }
 
   get contentType(): string {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Clock, Random } from "@farmgate/shared";
 import { BodyRoom, FrontServer, KeyRing, type Log, Upstreams } from "@farmgate/wire";
 import { WaitingRoom } from "./admission/waiting-room.ts";
+import { breakerNews } from "./catalog/breaker-news.ts";
 import { CatalogPoller } from "./catalog/poller.ts";
 import { CatalogStore } from "./catalog/store.ts";
 import { workerNews } from "./catalog/worker-news.ts";
@@ -56,7 +57,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   });
   farm.catalog.onChange((after, before) => {
     farm.waitingRoom.wake();
-    for (const { level, worker, message } of workerNews(before, after)) log[level]({ worker }, `${worker} ${message}`);
+    const news = [...workerNews(before, after), ...breakerNews(before, after)];
+    for (const { level, worker, message } of news) log[level]({ worker }, `${worker} ${message}`);
   });
   const server = new FrontServer({ body: () => farm.config.limits.body, headers: HEADER_BYTES });
   const app = await createControl(farm, (control) => server.on("request", createDoor(farm, control)));

@@ -1,3 +1,4 @@
+import { nameKey } from "@farmgate/shared";
 import type { WorkerEntry } from "../catalog/types.ts";
 
 /**
@@ -13,6 +14,8 @@ export function whyOut(entry: WorkerEntry, key: string, now: number): string | n
   if (entry.catalog === "unreachable") return "has no catalogue that can be fetched";
   const aside = entry.asideUntil.get(key);
   if (aside !== undefined && aside.until > now && aside.apis === undefined) return "is set aside for it";
+  const model = entry.byKey.get(key);
+  if (model !== undefined && entry.breakers.get(nameKey(model.id))?.openUntil != null) return "fails with it";
   return null;
 }
 

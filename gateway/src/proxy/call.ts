@@ -62,6 +62,8 @@ export class Call implements LiveRequest {
   /** The body was complete. */
   receivedAt: number | null = null;
   firstSentAt: number | null = null;
+  /** When the worker of the last try was asked. */
+  askedAt: number | null = null;
   firstByteAt: number | null = null;
   /** The try that answers. */
   attempt: { readonly lastByteAt: number } | null = null;

@@ -90,13 +90,13 @@ async function ask(farm: Farm, call: Call, received: Received, taken: Taken, his
     if (end.kind !== "failed") return end;
     const followed = [...history, end.failed];
     if (afterFailure(followed, false, farm.config.retry).step !== "fresh") {
-      return noteFailure(farm, call, choice, end, history);
+      return noteFailure(farm, call, received, choice, end, history);
     }
     farm.metrics.retried("stale_connection");
     const fresh = farm.upstreams.fresh(url);
     const again = await sendTo(farm, call, received, choice, fresh);
     void fresh.pool.close();
-    return again.kind === "failed" ? noteFailure(farm, call, choice, again, history) : again;
+    return again.kind === "failed" ? noteFailure(farm, call, received, choice, again, history) : again;
   } finally {
     taken.release();
   }
@@ -105,13 +105,14 @@ async function ask(farm: Farm, call: Call, received: Received, taken: Taken, his
 function noteFailure(
   farm: Farm,
   call: Call,
+  received: Received,
   choice: Taken["choice"],
   end: Extract<Sent, { kind: "failed" }>,
   history: FailedAttempt[],
 ): Sent {
   history.push(end.failed);
   farm.metrics.retried(retryReason(end.failed));
-  tellCatalog(farm, call, choice, end.failed);
+  tellCatalog(farm, call, choice, end.failed, isLate(farm, received));
   return end;
 }
 

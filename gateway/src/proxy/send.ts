@@ -6,7 +6,7 @@ import type { Choice } from "../routing/types.ts";
 import { Attempt, type AttemptEnd, type AttemptTarget } from "./attempt.ts";
 import type { Call, Received } from "./call.ts";
 import { answerHeaders, upstreamHeaders } from "./headers.ts";
-import { tellAnswered } from "./tell-catalog.ts";
+import { tellAnswered, tellEnded } from "./tell-catalog.ts";
 
 /** How it went: an answer that was passed on, up to its end or to where it broke; or no byte was. */
 export type Sent =
@@ -19,6 +19,7 @@ export function sendTo(farm: Farm, call: Call, received: Received, choice: Choic
   const { firstByte, idle } = farm.config.timeouts;
   const timeouts = { firstByteMs: Math.min(firstByte, deadlineLeft(received, now) ?? firstByte), idleMs: idle };
   call.firstSentAt ??= now;
+  call.askedAt = now;
   call.phase = "asking";
   call.upstreamModel = choice.upstreamModel;
   return new Promise((resolve) => {
@@ -95,6 +96,8 @@ function finish(
   { status, broke }: Extract<AttemptEnd, { kind: "relayed" }>,
 ): Sent {
   if (status < 300) tellAnswered(farm, call);
+  if (status < 300 && broke === null) tellEnded(farm, call, "whole");
+  if (status < 300 && broke?.kind === "timeout" && call.goneError === null) tellEnded(farm, call, "stalled");
   if (broke === null) {
     relay.finish();
     return { kind: "relayed", status, error: null };

@@ -2,7 +2,7 @@ import type { Catalog, UnionModel, WorkerEntry } from "../catalog/types.ts";
 import type { Warmth } from "../placement/warmth-notes.ts";
 import type { LiveRequest } from "../proxy/live-requests.ts";
 import type { InflightView } from "../routing/types.ts";
-import { workerState } from "./worker-state.ts";
+import { workerProblem, workerState } from "./worker-state.ts";
 
 /** One entry of `/farm/workers` (contract section 4), with the reason for a state that is not good. */
 export function farmWorker(worker: WorkerEntry, inflight: InflightView): object {
@@ -16,7 +16,7 @@ export function farmWorker(worker: WorkerEntry, inflight: InflightView): object 
     weight: weight ?? 1,
     maxConcurrent,
     inflight: inflight.worker(name),
-    problem: worker.problem,
+    problem: workerProblem(worker),
     models: (worker.report?.models ?? []).map(({ id, state, queued }) => ({ id, state, queued })),
   };
 }

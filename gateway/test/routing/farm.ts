@@ -1,6 +1,7 @@
 import { type ModelState, nameKey } from "@farmgate/shared";
 import { type CatalogModel, type CatalogReport, catalogModel, catalogReport } from "@farmgate/engines";
 import type { Catalog, UnionModel, WorkerEntry } from "../../src/catalog/types.ts";
+import type { Breaker } from "../../src/routing/breaker.ts";
 import { Turns } from "../../src/routing/turns.ts";
 import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy } from "../../src/routing/types.ts";
 import { Inflight } from "../../src/state/inflight.ts";
@@ -10,7 +11,8 @@ export function model(id: string, state: ModelState, more: Partial<CatalogModel>
   return catalogModel(id, state, { kind: "chat", ...more });
 }
 
-export interface WorkerSketch extends Partial<Omit<WorkerEntry, "config" | "byKey" | "asideUntil" | "report">> {
+export interface WorkerSketch
+  extends Partial<Omit<WorkerEntry, "config" | "byKey" | "asideUntil" | "breakers" | "report">> {
   models?: readonly CatalogModel[];
   weight?: number | null;
   maxConcurrent?: number;
@@ -21,6 +23,8 @@ export interface WorkerSketch extends Partial<Omit<WorkerEntry, "config" | "byKe
   refusesUnknown?: boolean;
   /** nameKey -> until. */
   aside?: Readonly<Record<string, number>>;
+  /** nameKey -> breaker, open until then. */
+  open?: Readonly<Record<string, number>>;
   /** Its last good catalogue; false: there never was one. */
   reported?: boolean;
 }
@@ -28,7 +32,7 @@ export interface WorkerSketch extends Partial<Omit<WorkerEntry, "config" | "byKe
 /** A healthy worker with a fresh catalogue whose engine refuses unknown names, unless told otherwise. */
 export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
   const { models = [], weight = null, maxConcurrent = 0, allow = ["*"], deny = [], slots = null } = sketch;
-  const { memory = null, refusesUnknown = true, aside = {}, reported = true, ...entry } = sketch;
+  const { memory = null, refusesUnknown = true, aside = {}, open = {}, reported = true, ...entry } = sketch;
   const byKey = new Map<string, CatalogModel>();
   for (const each of models) for (const id of [each.id, ...each.aliases]) byKey.set(nameKey(id), each);
   return {
@@ -53,8 +57,14 @@ export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
     report: reported ? catalogReport(models, { refusesUnknown, slots, memory }) : null,
     byKey,
     ...(entry.retryAt === undefined ? {} : { retryAt: entry.retryAt }),
+    breakers: new Map(Object.entries(open).map(([key, openUntil]) => [key, openBreaker(key, openUntil)])),
     asideUntil: new Map(Object.entries(aside).map(([key, until]) => [key, { until, reason: "it answered 404" }])),
   };
+}
+
+/** A breaker that three requests without an answer opened. */
+export function openBreaker(model: string, openUntil: number): Breaker {
+  return { model, faults: 3, stalls: false, openUntil, pauseMs: 30_000, reason: "no answer in time" };
 }
 
 /** The catalogue of these workers, as the reducer would make it. */
