@@ -3,15 +3,22 @@ import type { EngineName } from "./catalog.ts";
 import type { Adapter } from "./adapter.ts";
 import { agent } from "./agent.ts";
 import { readErrorText } from "./error-text.ts";
+import { jano } from "./jano.ts";
+import { koboldcpp } from "./koboldcpp.ts";
+import { lemonade } from "./lemonade.ts";
 import { llamaServer } from "./llama-server.ts";
 import { llamaSwap } from "./llama-swap.ts";
 import { lmstudio } from "./lmstudio.ts";
+import { localai } from "./localai.ts";
 import type { AnswerMeaning, WorkerAnswer } from "./meaning.ts";
 import { mlx } from "./mlx.ts";
 import { ollama } from "./ollama.ts";
 import { openai } from "./openai.ts";
+import { sglang } from "./sglang.ts";
 import { tei } from "./tei.ts";
+import { tgi } from "./tgi.ts";
 import { vllm } from "./vllm.ts";
+import { whisper } from "./whisper.ts";
 
 const ADAPTERS: Readonly<Record<EngineName, Adapter>> = {
   agent,
@@ -22,6 +29,13 @@ const ADAPTERS: Readonly<Record<EngineName, Adapter>> = {
   "llama-swap": llamaSwap,
   mlx,
   tei,
+  tgi,
+  sglang,
+  localai,
+  lemonade,
+  koboldcpp,
+  whisper,
+  jano,
   openai,
 };
 

@@ -1,11 +1,11 @@
 import { type Api, receivedCatalogSchema } from "@farmgate/shared";
 import { z } from "zod";
 import type { CatalogModel, WaitingRequest } from "./catalog.ts";
-import type { Adapter } from "./adapter.ts";
+import { type Adapter, PLAIN } from "./adapter.ts";
 import { LLAMA_SERVER_RULES } from "./llama-server.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
 import { OLLAMA_RULES } from "./ollama.ts";
-import { catalogModel, catalogReport, modelName, readAliases, readList } from "./read-model.ts";
+import { BOTH_COMMANDS, catalogModel, catalogReport, modelName, readAliases, readList, slotsOf } from "./read-model.ts";
 
 /** Read model by model, so that one bad name does not hide the others. */
 const catalogue = receivedCatalogSchema.extend({ models: z.unknown().optional() });
@@ -35,12 +35,10 @@ const RULES: readonly MeaningRule[] = [
 
 /** Farmgate's own worker agent (contract: "Agent HTTP"). */
 export const agent: Adapter = {
+  ...PLAIN,
   engine: "agent",
   catalogPath: "/catalog",
-  olderCatalogPath: null,
-  extraPath: null,
-  livenessPath: "/health",
-  swapsUnseen: false,
+  loadsOnRequest: true,
   parse(main) {
     const parsed = catalogue.safeParse(main);
     if (!parsed.success || parsed.data.models === undefined) return null;
@@ -53,8 +51,9 @@ export const agent: Adapter = {
       waiting: (queue?.waiting ?? []).map(toWaiting),
     });
   },
-  load: (model) => ({ path: `/models/${encodeURIComponent(model)}/load`, body: {}, done: "poll" }),
-  unload: () => [],
+  // A job in its queue like any other; its catalogue tells when the model is there.
+  load: ({ id }) => ({ path: `/models/${encodeURIComponent(id)}/load`, body: {}, done: "poll" }),
+  unload: ({ id }) => [{ path: `/models/${encodeURIComponent(id)}/unload`, body: {}, done: "answer" }],
   meaning: (answer) => meaningOf(answer, RULES),
 };
 
@@ -63,7 +62,7 @@ function toModel(model: z.output<typeof element>): CatalogModel {
     aliases: readAliases(model.aliases, model.id),
     kind: model.kind,
     contextLength: model.context_length ?? null,
-    slots: model.slots?.total ?? null,
+    slots: slotsOf(model.slots?.total),
     queued: model.queued ?? null,
     oldestWaitMs: model.oldest_wait_ms ?? null,
     loadMs: model.load_ms ?? null,
@@ -71,6 +70,7 @@ function toModel(model: z.output<typeof element>): CatalogModel {
     apis: model.apis?.filter((api): api is Api => APIS.has(api)) ?? null,
     memoryBytes: model.memory_bytes ?? null,
     quantization: model.quantization ?? null,
+    commands: BOTH_COMMANDS,
     digest: model.digest ?? null,
     predictedWaitMs: model.predicted_wait_ms ?? null,
     serviceMs: model.service_ms ?? null,

@@ -10,6 +10,13 @@ export const ENGINE_NAMES = [
   "llama-swap",
   "mlx",
   "tei",
+  "tgi",
+  "sglang",
+  "localai",
+  "lemonade",
+  "koboldcpp",
+  "whisper",
+  "jano",
   "openai",
 ] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
@@ -33,10 +40,20 @@ export interface CatalogModel {
   tokensPerSecond: number | null;
   /** null: whatever the engine serves. */
   apis: readonly Api[] | null;
-  /** What it takes in memory while loaded, as far as the engine tells. */
+  /**
+   * What it takes in memory while loaded, in bytes, as far as the engine tells: measured where it runs and is measured
+   * (Ollama), else the size of its weights, which is less than that.
+   */
   memoryBytes: number | null;
   quantization: string | null;
   digest: string | null;
+  /**
+   * What its engine can be told of it by a call (`Adapter.load`, `Adapter.unload`), in the mode, the release and the
+   * state in which it runs there.
+   */
+  commands: readonly ("load" | "unload")[];
+  /** Names of its loaded copies, where the engine unloads by these (LM Studio); else empty. */
+  instances: readonly string[];
   /** An agent's forecast, in milliseconds: how long a request that came now would wait for its grant, loads included. */
   predictedWaitMs: number | null;
   /** How long one answer takes on average, in milliseconds, as its agent learned it. */
@@ -75,7 +92,7 @@ export interface WaitingRequest {
 
 /**
  * What one poll found.
- * ok: a usable catalogue. loading: alive, its last known models are loading (llama-server's 503 "Loading model").
+ * ok: a usable catalogue. loading: alive, its last known models are loading (llama-server's 503 "Loading model", whisper.cpp's).
  * no_catalog: alive but without a usable one. unauthorized: 401 or 403 on the catalogue.
  * dead: no status line in time; refused: nothing listens.
  */

@@ -5,3 +5,5 @@ export * from "./engine-poll.ts";
 export * from "./error-text.ts";
 export * from "./meaning.ts";
 export * from "./read-model.ts";
+export * from "./served-other.ts";
+export * from "./smallest-request.ts";

@@ -1,9 +1,21 @@
 import type { ModelState } from "@farmgate/shared";
 import { z } from "zod";
 import type { CatalogModel, CatalogReport } from "./catalog.ts";
-import type { Adapter } from "./adapter.ts";
+import { type Adapter, PLAIN } from "./adapter.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
-import { catalogModel, catalogReport, figure, maybeText, modelName, readAliases, readList } from "./read-model.ts";
+import {
+  BOTH_COMMANDS,
+  bytesOf,
+  catalogModel,
+  catalogReport,
+  figure,
+  maybeText,
+  modelName,
+  readAliases,
+  readList,
+  slotsOf,
+  textOrNull,
+} from "./read-model.ts";
 
 const list = z.object({ data: z.unknown().optional(), models: z.unknown().optional() });
 const props = z.object({
@@ -19,13 +31,17 @@ const element = z.object({
     .object({ value: z.string(), failed: z.boolean().nullish().catch(null) })
     .nullish()
     .catch(null),
-  meta: z.object({ n_ctx: figure }).nullish().catch(null),
+  meta: z.object({ n_ctx: figure, size: figure }).nullish().catch(null),
   architecture: z
     .object({ input_modalities: z.array(z.string()).catch([]) })
     .nullish()
     .catch(null),
 });
-const legacyElement = z.object({ capabilities: z.array(z.string()).catch([]) });
+const legacyElement = z.object({
+  capabilities: z.array(z.string()).catch([]),
+  digest: maybeText,
+  details: z.object({ quantization_level: maybeText }).nullish().catch(null),
+});
 type Element = z.output<typeof element>;
 
 /**
@@ -44,15 +60,18 @@ export const LLAMA_SERVER_RULES: readonly MeaningRule[] = [
   { status: 400, text: /^model (name=\S+ )?is not loaded/, meaning: "load_failed" },
 ];
 
-/** llama.cpp's `llama-server`: with one model, or as a router over several (told by the catalogue's shape). */
+/**
+ * llama.cpp's `llama-server`: with one model, or as a router over several (told by the catalogue's shape).
+ * A router takes commands: a load is accepted at once and shows in its list. "Already running" it also says of a model
+ * that is still loading, and of one that sleeps, which only a request wakes. One with a single model takes none.
+ */
 export const llamaServer: Adapter = {
+  ...PLAIN,
   engine: "llama-server",
   catalogPath: "/v1/models",
-  olderCatalogPath: null,
   // Without a query it neither loads nor wakes a model, in either mode.
   extraPath: "/props",
-  livenessPath: "/health",
-  swapsUnseen: false,
+  loadsOnRequest: true,
   parse(main, extra) {
     const parsed = list.safeParse(main);
     if (!parsed.success || parsed.data.data === undefined) return null;
@@ -62,13 +81,36 @@ export const llamaServer: Adapter = {
     const router = told?.role === "router" || models.some((model) => model.status);
     return router ? routerReport(models) : singleReport(models, parsed.data.models, told);
   },
-  load: () => null,
-  unload: () => [],
+  load: ({ id, commands }) =>
+    commands.includes("load")
+      ? {
+          path: "/models/load",
+          body: { model: id },
+          done: "poll",
+          already: { status: 400, text: /already (running|loaded)/i },
+        }
+      : null,
+  unload: ({ id, commands }) =>
+    commands.includes("unload")
+      ? [
+          {
+            path: "/models/unload",
+            body: { model: id },
+            done: "poll",
+            already: { status: 400, text: /not (running|loaded)/i },
+          },
+        ]
+      : [],
   meaning: (answer) => meaningOf(answer, LLAMA_SERVER_RULES),
 };
 
 function routerReport(models: readonly Element[]): CatalogReport {
-  return catalogReport(models.map((model) => toModel(model, routerState(model.status), sees(model))));
+  return catalogReport(
+    models.map((model) => {
+      const commands: CatalogModel["commands"] = model.status?.value === "sleeping" ? ["unload"] : BOTH_COMMANDS;
+      return { ...toModel(model, routerState(model.status), sees(model)), commands };
+    }),
+  );
 }
 
 /** `sleeping` keeps the process but not the weights: cheaper than cold, yet not warm. */
@@ -92,14 +134,17 @@ function routerState(status: Element["status"]): ModelState {
 /** One model, which answers to whatever name a request has: listed is loaded, unless it sleeps. */
 function singleReport(models: readonly Element[], legacy: unknown, told: z.output<typeof props> | null): CatalogReport {
   const state = told?.is_sleeping === true ? "cold" : "warm";
-  const multimodal = (readList(legacy, legacyElement) ?? []).some((item) => item.capabilities.includes("multimodal"));
+  const items = readList(legacy, legacyElement) ?? [];
+  const multimodal = items.some((item) => item.capabilities.includes("multimodal"));
+  const quantization = textOrNull(items[0]?.details?.quantization_level);
+  const digest = textOrNull(items[0]?.digest);
   const context = told?.default_generation_settings?.n_ctx ?? null;
   return catalogReport(
     models.map((model) => {
       const read = toModel(model, state, multimodal || sees(model));
-      return { ...read, contextLength: read.contextLength ?? context };
+      return { ...read, contextLength: read.contextLength ?? context, quantization, digest };
     }),
-    { refusesUnknown: false, slots: told?.total_slots ?? null },
+    { refusesUnknown: false, slots: slotsOf(told?.total_slots) },
   );
 }
 
@@ -112,6 +157,7 @@ function toModel(model: Element, state: ModelState, vision: boolean): CatalogMod
   const read = catalogModel(model.id, state, {
     aliases: readAliases(model.aliases, model.id),
     contextLength: model.meta?.n_ctx ?? null,
+    memoryBytes: bytesOf(model.meta?.size),
   });
   return vision ? { ...read, kind: "vision" } : read;
 }

@@ -1,7 +1,7 @@
 import { type ModelState, nameKey } from "@farmgate/shared";
 import { z } from "zod";
 import type { CatalogModel } from "./catalog.ts";
-import type { Adapter } from "./adapter.ts";
+import { type Adapter, PLAIN } from "./adapter.ts";
 import { LLAMA_SERVER_RULES } from "./llama-server.ts";
 import { meaningOf } from "./meaning.ts";
 import { catalogModel, catalogReport, figure, maybeText, modelName, readAliases, readList } from "./read-model.ts";
@@ -20,14 +20,16 @@ const runningList = z.object({ running: z.unknown().optional() });
 const process = z.object({ model: modelName, state: z.string() });
 type Element = z.output<typeof element>;
 
-/** llama-swap: its list says "loaded" also while starting and stopping, so `/running` is what counts. */
+/**
+ * llama-swap: its list says "loaded" also while starting and stopping, so `/running` is what counts. Nothing but a
+ * request loads a model; a call unloads one (by GET, on another path, it would unload all of them).
+ */
 export const llamaSwap: Adapter = {
+  ...PLAIN,
   engine: "llama-swap",
   catalogPath: "/v1/models",
-  olderCatalogPath: null,
   extraPath: "/running",
-  livenessPath: "/health",
-  swapsUnseen: false,
+  loadsOnRequest: true,
   parse(main, extra) {
     const parsed = list.safeParse(main);
     if (!parsed.success || parsed.data.data === undefined) return null;
@@ -36,8 +38,10 @@ export const llamaSwap: Adapter = {
     const running = readRunning(extra);
     return catalogReport(withoutAliasEntries(listed).map((model) => toModel(model, running)));
   },
-  load: () => null,
-  unload: () => [],
+  unload: ({ id, commands }) =>
+    commands.includes("unload")
+      ? [{ path: `/api/models/unload/${encodeURIComponent(id)}`, body: {}, done: "answer" }]
+      : [],
   meaning: (answer) => meaningOf(answer, LLAMA_SERVER_RULES),
 };
 
@@ -59,13 +63,17 @@ function toModel(model: Element, running: ReadonlyMap<string, string> | null): C
   return catalogModel(model.id, stateOf(model, running), {
     aliases: readAliases(model.meta?.llamaswap?.aliases, model.id),
     contextLength: model.context_length ?? null,
+    commands: isOwn(model) ? ["unload"] : [],
   });
 }
 
+/** A peer's, selector's or profile's model runs elsewhere or under another name. */
+function isOwn(model: Element): boolean {
+  return (model.meta?.llamaswap?.type ?? "model") === "model";
+}
+
 function stateOf(model: Element, running: ReadonlyMap<string, string> | null): ModelState {
-  // A peer's, selector's or profile's model runs elsewhere or under another name.
-  const type = model.meta?.llamaswap?.type ?? "model";
-  if (type !== "model") return "unknown";
+  if (!isOwn(model)) return "unknown";
   if (running === null) return model.status?.value === "unloaded" ? "cold" : "unknown";
   switch (running.get(nameKey(model.id)) ?? "") {
     case "ready":

@@ -1,9 +1,21 @@
 import type { Api } from "@farmgate/shared";
 import { z } from "zod";
 import type { CatalogModel } from "./catalog.ts";
-import type { Adapter } from "./adapter.ts";
+import { type Adapter, PLAIN } from "./adapter.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
-import { catalogModel, catalogReport, figure, maybeText, modelName, readAliases, readList } from "./read-model.ts";
+import {
+  BOTH_COMMANDS,
+  bytesOf,
+  catalogModel,
+  catalogReport,
+  figure,
+  maybeText,
+  modelName,
+  readAliases,
+  readList,
+  slotsOf,
+  textOrNull,
+} from "./read-model.ts";
 
 const list = z.object({ models: z.unknown().optional(), data: z.unknown().optional() });
 const instance = z.object({
@@ -15,6 +27,8 @@ const model = z.object({
   type: maybeText,
   loaded_instances: z.unknown().optional(),
   max_context_length: figure,
+  size_bytes: figure,
+  quantization: z.object({ name: maybeText }).nullish().catch(null),
   capabilities: z
     .object({ vision: z.boolean().nullish().catch(null) })
     .nullish()
@@ -26,20 +40,25 @@ const olderModel = z.object({
   state: maybeText,
   max_context_length: figure,
   loaded_context_length: figure,
+  quantization: maybeText,
 });
 
 const APIS: readonly Api[] = ["chat", "completions", "embeddings", "responses"];
 
 const RULES: readonly MeaningRule[] = [{ text: /failed to load model/i, meaning: "load_failed" }];
 
-/** LM Studio 0.4 (`/api/v1/models`) and 0.3 (`/api/v0/models`). With one model loaded it may serve any name by it. */
+/**
+ * LM Studio 0.4 (`/api/v1/models`) and 0.3 (`/api/v0/models`). With one model loaded it may serve any name by it
+ * (`servedOther` tells). Only 0.4 takes commands; to load a model a second time makes a second copy of it, so that one
+ * that is loaded takes no load. It unloads copy by copy.
+ */
 export const lmstudio: Adapter = {
+  ...PLAIN,
   engine: "lmstudio",
   catalogPath: "/api/v1/models",
   olderCatalogPath: "/api/v0/models",
-  extraPath: null,
   livenessPath: "/",
-  swapsUnseen: false,
+  loadsOnRequest: true,
   parse(main) {
     const parsed = list.safeParse(main);
     if (!parsed.success) return null;
@@ -52,8 +71,18 @@ export const lmstudio: Adapter = {
         : (readList(models, model)?.map(fromCurrent) ?? null);
     return read === null ? null : catalogReport(read, { refusesUnknown: false });
   },
-  load: () => null,
-  unload: () => [],
+  load: ({ id, commands }) =>
+    commands.includes("load") ? { path: "/api/v1/models/load", body: { model: id }, done: "answer" } : null,
+  // Its first copy has the model's own name unless its owner gave it another.
+  unload: ({ id, commands, instances }) =>
+    commands.includes("unload")
+      ? (instances.length > 0 ? instances : [id]).map((name) => ({
+          path: "/api/v1/models/unload",
+          body: { instance_id: name },
+          done: "answer",
+          already: { status: 404, text: /./s },
+        }))
+      : [],
   meaning: (answer) => meaningOf(answer, RULES),
 };
 
@@ -67,8 +96,12 @@ function fromCurrent(told: z.output<typeof model>): CatalogModel {
       told.key,
     ),
     contextLength: instances[0]?.config?.context_length ?? told.max_context_length ?? null,
-    slots: parallel > 0 ? parallel : null,
+    slots: slotsOf(parallel),
     apis: APIS,
+    memoryBytes: bytesOf(told.size_bytes),
+    quantization: textOrNull(told.quantization?.name),
+    commands: instances.length > 0 ? ["unload"] : BOTH_COMMANDS,
+    instances: instances.map((one) => one.id),
   });
   return withType(read, told.capabilities?.vision === true ? "vlm" : told.type);
 }
@@ -77,6 +110,7 @@ function fromOlder(told: z.output<typeof olderModel>): CatalogModel {
   const read = catalogModel(told.id, olderState(told.state), {
     contextLength: told.loaded_context_length ?? told.max_context_length ?? null,
     apis: APIS,
+    quantization: textOrNull(told.quantization),
   });
   return withType(read, told.type);
 }

@@ -1,18 +1,34 @@
 import { type Api, nameKey } from "@farmgate/shared";
 import { z } from "zod";
 import type { CatalogModel } from "./catalog.ts";
-import type { Adapter } from "./adapter.ts";
+import { type Adapter, PLAIN } from "./adapter.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
-import { catalogModel, catalogReport, figure, maybeText, modelName, readList } from "./read-model.ts";
+import {
+  BOTH_COMMANDS,
+  bytesOf,
+  catalogModel,
+  catalogReport,
+  figure,
+  maybeText,
+  modelName,
+  readList,
+  textOrNull,
+} from "./read-model.ts";
 
 const list = z.object({ models: z.unknown().optional() });
 const tag = z.object({
   name: modelName,
-  details: z.object({ context_length: figure }).nullish().catch(null),
+  size: figure,
+  digest: maybeText,
+  details: z.object({ context_length: figure, quantization_level: maybeText }).nullish().catch(null),
   capabilities: z.array(z.string()).nullish().catch(null),
+  remote_model: maybeText,
   remote_host: maybeText,
 });
-const running = z.object({ name: modelName, context_length: figure });
+const running = z.object({ name: modelName, context_length: figure, size: figure });
+type Tag = z.output<typeof tag>;
+/** By name key. */
+type Running = ReadonlyMap<string, z.output<typeof running>>;
 
 /** A model without a list of capabilities may be of any kind. */
 const APIS: readonly Api[] = ["chat", "completions", "embeddings", "responses"];
@@ -25,14 +41,20 @@ export const OLLAMA_RULES: readonly MeaningRule[] = [
   { status: 500, text: /model failed to load/, meaning: "load_failed" },
 ];
 
-/** Ollama: `/api/tags` lists, `/api/ps` tells what is loaded (or loading; it does not say which). */
+/**
+ * Ollama: `/api/tags` lists, `/api/ps` tells what is loaded (or loading; it does not say which). Both commands are
+ * requests without a prompt, and name nothing but the model: with options of ours it would load a model otherwise than
+ * for its callers, and load it again for each of them. How long it then stays is its owner's to say.
+ */
 export const ollama: Adapter = {
+  ...PLAIN,
   engine: "ollama",
   catalogPath: "/api/tags",
-  olderCatalogPath: null,
   extraPath: "/api/ps",
   livenessPath: "/",
-  swapsUnseen: false,
+  loadsOnRequest: true,
+  // Its own default, which it tells nowhere; more would queue there, unseen.
+  defaultSlots: 1,
   parse(main, extra) {
     const parsed = list.safeParse(main);
     if (!parsed.success || parsed.data.models === undefined) return null;
@@ -41,23 +63,41 @@ export const ollama: Adapter = {
     const loaded = readRunning(extra);
     return catalogReport(models.map((model) => toModel(model, loaded)));
   },
-  load: () => null,
-  unload: () => [],
+  load({ id: model, kind, commands }) {
+    if (!commands.includes("load")) return null;
+    return kind === "embeddings"
+      ? { path: "/api/embed", body: { model, input: "" }, done: "answer" }
+      : { path: "/api/generate", body: { model, stream: false }, done: "answer" };
+  },
+  // Looked at before what the model can do, so that it is right for one of embeddings too.
+  unload: ({ id: model, commands }) =>
+    commands.includes("unload")
+      ? [{ path: "/api/generate", body: { model, stream: false, keep_alive: 0 }, done: "answer" }]
+      : [],
   meaning: (answer) => meaningOf(answer, OLLAMA_RULES),
 };
 
-/** Loaded models with the context that each was loaded with; null when `/api/ps` was not to be had. */
-function readRunning(extra: unknown): ReadonlyMap<string, number | null> | null {
+/** null when `/api/ps` was not to be had. */
+function readRunning(extra: unknown): Running | null {
   const parsed = list.safeParse(extra);
   const models = parsed.success && parsed.data.models !== undefined ? readList(parsed.data.models, running) : null;
   if (models === null) return null;
-  return new Map(models.map((model) => [nameKey(model.name), model.context_length ?? null]));
+  return new Map(models.map((model) => [nameKey(model.name), model]));
 }
 
-function toModel(model: z.output<typeof tag>, loaded: ReadonlyMap<string, number | null> | null): CatalogModel {
+function toModel(model: Tag, loaded: Running | null): CatalogModel {
   const key = nameKey(model.name);
-  const contextLength = loaded?.get(key) ?? model.details?.context_length ?? null;
-  const read = catalogModel(model.name, stateOf(model, key, loaded), { contextLength, apis: APIS });
+  const runs = loaded?.get(key);
+  const remote = isRemote(model);
+  const read = catalogModel(model.name, remote ? "cold" : stateOf(key, loaded), {
+    // Of a loaded model the context that it was loaded with, and all that it takes, with its context.
+    contextLength: runs?.context_length ?? model.details?.context_length ?? null,
+    memoryBytes: remote ? null : (bytesOf(runs?.size) ?? bytesOf(model.size)),
+    quantization: textOrNull(model.details?.quantization_level),
+    digest: textOrNull(model.digest),
+    apis: APIS,
+    commands: remote ? [] : BOTH_COMMANDS,
+  });
   const capabilities = model.capabilities ?? [];
   if (capabilities.includes("embedding") && !capabilities.includes("completion")) {
     return { ...read, kind: "embeddings", apis: ["embeddings"] };
@@ -66,8 +106,11 @@ function toModel(model: z.output<typeof tag>, loaded: ReadonlyMap<string, number
 }
 
 /** A cloud model is never warm here. */
-function stateOf(model: z.output<typeof tag>, key: string, loaded: ReadonlyMap<string, unknown> | null) {
-  if (model.remote_host) return "cold";
+function isRemote(model: Tag): boolean {
+  return textOrNull(model.remote_host) !== null || textOrNull(model.remote_model) !== null;
+}
+
+function stateOf(key: string, loaded: Running | null) {
   if (loaded === null) return "unknown";
   return loaded.has(key) ? "warm" : "cold";
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Adapter } from "./adapter.ts";
+import { type Adapter, PLAIN } from "./adapter.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
 import { catalogModel, catalogReport, figure, maybeText, modelName, readList } from "./read-model.ts";
 
@@ -12,19 +12,20 @@ const card = z.object({
   max_model_len: figure,
 });
 
-const RULES: readonly MeaningRule[] = [
+/** How OpenAI-like servers say that they have no such model. */
+export const OPENAI_RULES: readonly MeaningRule[] = [
   { code: "model_not_found", meaning: "unknown_model" },
   { status: 400, text: /^(the )?model .{1,400}(not found|does not exist)/is, meaning: "unknown_model" },
 ];
 
 /** Any other server with an OpenAI list: it cannot say what is loaded. */
 export const openai: Adapter = {
+  ...PLAIN,
   engine: "openai",
   catalogPath: "/v1/models",
-  olderCatalogPath: null,
-  extraPath: null,
   livenessPath: "/",
-  swapsUnseen: false,
+  // Nothing else can: a request is also the only proof that a model is there.
+  loadsOnRequest: true,
   parse(main) {
     const parsed = list.safeParse(main);
     if (!parsed.success || parsed.data.data === undefined) return null;
@@ -37,12 +38,12 @@ export const openai: Adapter = {
       { refusesUnknown: !models.some(answersToAnyName) },
     );
   },
-  load: () => null,
-  unload: () => [],
-  meaning: (answer) => meaningOf(answer, RULES),
+  meaning: (answer) => meaningOf(answer, OPENAI_RULES),
 };
 
-/** Single-model servers that give themselves away although they were configured as `openai`. */
-function answersToAnyName(model: z.output<typeof card>): boolean {
-  return model.owned_by === "koboldcpp" || (model.owned_by === "llamacpp" && model.status === undefined);
+/** Servers that give themselves away, although they were configured as `openai`: one model for any name, or fetched. */
+const NOT_STRICT: ReadonlySet<string> = new Set(["koboldcpp", "sglang", "lemonade"]);
+
+function answersToAnyName({ owned_by: owner, status }: z.output<typeof card>): boolean {
+  return NOT_STRICT.has(owner ?? "") || (owner === "llamacpp" && status === undefined);
 }

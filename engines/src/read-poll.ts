@@ -8,7 +8,7 @@ import type { PollResult } from "./catalog.ts";
  *
  * 1. Nothing listens, or no status line came.
  * 2. The key is not accepted.
- * 3. A llama-server whose weights are still loading.
+ * 3. An engine with one model, whose weights are still loading (llama-server, whisper.cpp).
  * 4. Anything but a whole 2xx answer in the engine's own form is no catalogue; the worker is alive all the same.
  */
 export function readPoll(adapter: Adapter, main: GetAnswer, extra: GetAnswer | null): PollResult {
@@ -23,9 +23,7 @@ export function readPoll(adapter: Adapter, main: GetAnswer, extra: GetAnswer | n
   const { status } = main;
   if (main.kind === "broken") return none(`${adapter.catalogPath}: ${main.reason}`);
   // 3
-  if (engine === "llama-server" && main.status === 503 && adapter.meaning(main) === "loading") {
-    return { kind: "loading", engine };
-  }
+  if (main.status === 503 && adapter.meaning(main) === "loading") return { kind: "loading", engine };
   // 4
   if (!isGood(main)) return none(`${adapter.catalogPath} answered ${status}`);
   const report = adapter.parse(parseJson(main.body), extraJson(extra));

@@ -1,15 +1,17 @@
 import { z } from "zod";
 import type { CatalogModel } from "./catalog.ts";
-import type { Adapter } from "./adapter.ts";
+import { type Adapter, PLAIN } from "./adapter.ts";
 import { meaningOf } from "./meaning.ts";
-import { catalogModel, catalogReport, figure, modelName } from "./read-model.ts";
+import { catalogModel, catalogReport, figure, maybeText, modelName, slotsOf, textOrNull } from "./read-model.ts";
 
 const info = z.object({
   model_id: modelName,
   served_model_name: modelName.nullish().catch(null),
   /** A word in some releases, `{"embedding": {...}}` in others. */
   model_type: z.unknown().optional(),
+  model_sha: maybeText,
   max_input_length: figure,
+  max_concurrent_requests: figure,
 });
 
 /**
@@ -17,22 +19,18 @@ const info = z.object({
  * Of Farmgate's paths it has `/v1/embeddings` alone; its rerank and predict routes are its own.
  */
 export const tei: Adapter = {
+  ...PLAIN,
   engine: "tei",
   catalogPath: "/info",
-  olderCatalogPath: null,
-  extraPath: null,
-  livenessPath: "/health",
-  swapsUnseen: false,
   parse(main) {
     const parsed = info.safeParse(main);
     if (!parsed.success) return null;
     const { model_id: id, served_model_name: served, model_type: type } = parsed.data;
     const contextLength = parsed.data.max_input_length ?? null;
-    const model = catalogModel(served ?? id, "warm", { contextLength, ...byType(type) });
-    return catalogReport([model], { refusesUnknown: false });
+    const digest = textOrNull(parsed.data.model_sha);
+    const model = catalogModel(served ?? id, "warm", { contextLength, digest, ...byType(type) });
+    return catalogReport([model], { refusesUnknown: false, slots: slotsOf(parsed.data.max_concurrent_requests) });
   },
-  load: () => null,
-  unload: () => [],
   meaning: (answer) => meaningOf(answer, []),
 };
 

@@ -1,9 +1,10 @@
-import { adapterFor, type CatalogModel } from "@farmgate/engines";
+import type { CatalogModel } from "@farmgate/engines";
 import { formatDuration, nameKey } from "@farmgate/shared";
 import type { Catalog, WorkerEntry } from "../catalog/types.ts";
 import type { InflightView } from "../routing/types.ts";
 import { fitOf, mayGoFor } from "./fit.ts";
 import type { LastCopiesView } from "./last-copies.ts";
+import { loadCalls } from "./load-calls.ts";
 import { type OrderBook, orderFor } from "./orders.ts";
 import type { RecentUseView } from "./recent-use.ts";
 import { whyOut } from "./usable.ts";
@@ -107,10 +108,10 @@ export function whyNoLoad(
   if (model === undefined) return "does not list it";
   const out = whyOut(entry, want.key, view.now);
   if (out !== null) return out;
-  if (entry.catalog !== "fresh") return "missed its last poll";
+  if (entry.catalog !== "fresh") return "did not tell its catalogue at its last poll";
   if (model.state === "warm" || model.state === "loading") return `has it ${model.state}`;
   if (model.state === "unknown") return "cannot say whether it is loaded";
-  if (entry.engine === null || adapterFor(entry.engine).load(model.id) === null) return "cannot be told to load it";
+  if (loadCalls(entry.engine, model).length === 0) return "cannot be told to load it";
   const last = orderFor(view.orders, entry.config.name, want.key);
   if (last?.phase === "failed" && last.retryAt > view.now) {
     return `gets no order for it for ${formatDuration(last.retryAt - view.now)}: ${last.reason}`;

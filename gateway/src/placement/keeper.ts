@@ -1,10 +1,10 @@
-import { adapterFor } from "@farmgate/engines";
 import type { Clock } from "@farmgate/shared";
 import type { Log, Upstreams } from "@farmgate/wire";
 import type { CatalogStore } from "../catalog/store.ts";
 import type { InflightView } from "../routing/types.ts";
 import { decideLoads, type LoadOrder, type PlacementView } from "./decide-loads.ts";
 import type { LastCopiesView } from "./last-copies.ts";
+import { loadCalls } from "./load-calls.ts";
 import { NO_ORDERS, observed, type OrderBook, ordered, orderFailed } from "./orders.ts";
 import type { RecentUseView } from "./recent-use.ts";
 import { sendOrder } from "./send-order.ts";
@@ -115,15 +115,17 @@ export class Keeper {
   async #order({ worker, key, model, reason }: LoadOrder): Promise<void> {
     const { catalog, clock, log, upstreams } = this.#deps;
     const entry = catalog.current.workers.find(({ config }) => config.name === worker);
-    const call = entry?.engine == null ? null : adapterFor(entry.engine).load(model);
-    if (entry === undefined || call === null) return;
-    const wasFailed = entry.byKey.get(key)?.state === "failed";
-    this.#orders = ordered(this.#orders, { worker, key, model, wasFailed }, clock.now());
+    const target = entry?.byKey.get(key);
+    if (entry === undefined || target === undefined) return;
+    this.#orders = ordered(this.#orders, { worker, key, model, wasFailed: target.state === "failed" }, clock.now());
     log.info({ worker, model, reason }, "ordered a load to keep the model warm");
     // Not one of the kept connections: a stale one would look like a worker that refuses.
     const upstream = upstreams.fresh(entry.config.url);
-    const answer = await sendOrder(upstream, clock, entry.config.apiKey, call, this.#stop.signal);
+    const calls = loadCalls(entry.engine, target);
+    const answer = await sendOrder(upstream, clock, entry.config.apiKey, calls, this.#stop.signal);
     void upstream.pool.destroy();
+    // Some engines never tell what they have loaded.
+    if (answer.done) catalog.apply({ type: "answered", worker, model, at: clock.now() });
     if (answer.reason === null || this.#stop.signal.aborted) return;
     log.warn({ worker, model, reason: answer.reason }, "an order to load a model failed");
     this.#orders = orderFailed(this.#orders, worker, key, answer.reason, clock.now());

@@ -101,7 +101,7 @@ function afterLook(order: Order, entry: WorkerEntry, now: number): Order | null 
     }
     case "held":
       // 3a
-      if (entry.refused || entry.draining || entry.health !== "healthy" || entry.catalog === "unreachable") return null;
+      if (entry.refused || entry.draining || entry.health !== "healthy") return null;
       // 3b
       if (model.state !== "warm") return failed(order, "it was taken out of memory again", now);
       // 3c

@@ -8,15 +8,37 @@ const LIMIT_MS = { poll: 10_000, answer: 600_000 };
 /** Of an answer no more is read. */
 const MAX_BODY = 64 * 1_024;
 
-/** `reason` is null when the order was taken. */
 export interface OrderAnswer {
+  /** null: the order was taken. */
   reason: string | null;
+  /** null: no answer. */
+  status: number | null;
+  /** The model is loaded; false: taken only, or not even that. */
+  done: boolean;
   /** Nothing listens there. */
   refused: boolean;
 }
 
-/** Sends one order to load a model, with an end to everything. Never rejects; `stop` ends it early. */
-export function sendOrder(
+/**
+ * Sends one order to load a model, by the first of the calls that the worker knows; each has an end. Never rejects;
+ * `stop` ends it early.
+ */
+export async function sendOrder(
+  upstream: Upstream,
+  clock: Clock,
+  apiKey: string | null,
+  calls: readonly EngineCall[],
+  stop: AbortSignal,
+): Promise<OrderAnswer> {
+  let answer: OrderAnswer = { reason: "it cannot be told to load it", status: null, done: false, refused: false };
+  for (const call of calls) {
+    answer = await sendCall(upstream, clock, apiKey, call, stop);
+    if (answer.status !== 404 && answer.status !== 405) break;
+  }
+  return answer;
+}
+
+function sendCall(
   upstream: Upstream,
   clock: Clock,
   apiKey: string | null,
@@ -48,8 +70,9 @@ export function sendOrder(
           stopTimer();
           stop.removeEventListener("abort", cancel);
           const refused = !outcome.ok && outcome.failure.kind === "refused";
-          if (status !== null) resolve({ reason: judge(call, status, answer.bytes().toString("utf8")), refused });
-          else resolve({ reason: outcome.ok ? "no answer" : `no answer (${outcome.failure.message})`, refused });
+          const silence = outcome.ok ? "no answer" : `no answer (${outcome.failure.message})`;
+          const reason = status === null ? silence : judge(call, status, answer.bytes().toString("utf8"));
+          resolve({ reason, status, done: reason === null && call.done === "answer", refused });
         },
       },
     );

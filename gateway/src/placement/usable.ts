@@ -4,6 +4,8 @@ import type { WorkerEntry } from "../catalog/types.ts";
 /**
  * Why the next request for the model cannot count on this worker, in words that follow its name; null: it can. A
  * worker that refused a connection is not counted on before its next good poll, although routing still tries it last.
+ * One that is alive but busy may miss to tell its catalogue now and then: until it is unhealthy its last one counts, or
+ * else each such moment would load a copy somewhere.
  */
 export function whyOut(entry: WorkerEntry, key: string, now: number): string | null {
   if (entry.health === "unhealthy") return "is unhealthy";
@@ -11,7 +13,6 @@ export function whyOut(entry: WorkerEntry, key: string, now: number): string | n
   if (entry.health === "unknown") return "has not answered yet";
   if (entry.draining) return "is draining";
   if (entry.refused) return "refused the last connection";
-  if (entry.catalog === "unreachable") return "has no catalogue that can be fetched";
   const aside = entry.asideUntil.get(key);
   if (aside !== undefined && aside.until > now && aside.apis === undefined) return "is set aside for it";
   const model = entry.byKey.get(key);

@@ -16,7 +16,8 @@ export type FailedAttempt = { worker: string } & (
   | {
       by: "connection";
       phase: "connect" | "first_byte" | "body";
-      kind: "refused" | "unreachable" | "timeout" | "reset" | "protocol";
+      /** dropped: as `readDrop` says; it speaks neither for nor against its worker, and opens no breaker. */
+      kind: "refused" | "unreachable" | "timeout" | "reset" | "protocol" | "dropped";
       /** The connection had carried an answer before. */
       reused: boolean;
       message: string;
@@ -34,6 +35,17 @@ export type NextStep =
 export interface FailureRules {
   /** Contract section 2, `retry.attempts`: how many workers may fail. */
   attempts: number;
+}
+
+/**
+ * A failed try at an engine that answers a request of a wrong form by closing the connection (`dropsBadRequests`):
+ * such an end, on a fresh connection and before any byte, may well be the request's own fault. Another worker is asked
+ * all the same, since one of another kind answers it with an error that says what is wrong.
+ */
+export function readDrop(tried: FailedAttempt, dropsBadRequests: boolean): FailedAttempt {
+  if (!dropsBadRequests || tried.by === "answer") return tried;
+  const dropped = tried.kind === "reset" && tried.phase === "first_byte" && !tried.reused;
+  return dropped ? { ...tried, kind: "dropped" } : tried;
 }
 
 /**
@@ -184,6 +196,7 @@ function describeOne(tried: FailedAttempt): string {
     const told = usesAttempt(tried) && tried.reason !== "";
     return `answered ${tried.status} (${words}${told ? `: ${tried.reason}` : ""})`;
   }
+  if (tried.kind === "dropped") return "closed the connection unanswered, as it does with a request of a wrong form";
   return `${tried.kind} while ${PHASE_WORDS[tried.phase]} (${tried.message})`.replace("while before", "before");
 }
 

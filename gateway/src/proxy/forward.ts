@@ -1,3 +1,4 @@
+import { adapterFor } from "@farmgate/engines";
 import { FarmError } from "@farmgate/shared";
 import { answerError } from "@farmgate/wire";
 import { deadlineError, isTaken, type Nothing, type Taken, takeWorker } from "../admission/take-worker.ts";
@@ -7,7 +8,7 @@ import type { RoutingRequest } from "../routing/types.ts";
 import type { Served } from "./accounts.ts";
 import type { Call, Received } from "./call.ts";
 import { answerDryRun, isDryRun } from "./dry-run.ts";
-import { afterFailure, type FailedAttempt, failureError, retryReason } from "./failure.ts";
+import { afterFailure, type FailedAttempt, failureError, readDrop, retryReason } from "./failure.ts";
 import { modelsToTry } from "./models-to-try.ts";
 import { receive } from "./receive.ts";
 import { type Sent, sendTo } from "./send.ts";
@@ -110,10 +111,12 @@ function noteFailure(
   end: Extract<Sent, { kind: "failed" }>,
   history: FailedAttempt[],
 ): Sent {
-  history.push(end.failed);
-  farm.metrics.retried(retryReason(end.failed));
-  tellCatalog(farm, call, choice, end.failed, isLate(farm, received));
-  return end;
+  const { engine } = choice.worker;
+  const failed = readDrop(end.failed, engine !== null && adapterFor(engine).dropsBadRequests);
+  history.push(failed);
+  farm.metrics.retried(retryReason(failed));
+  tellCatalog(farm, call, choice, failed, isLate(farm, received));
+  return { ...end, failed };
 }
 
 function refuse({ response, family, id, cors }: Call, error: FarmError): void {

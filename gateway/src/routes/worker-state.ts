@@ -19,6 +19,6 @@ export function workerProblem(worker: WorkerEntry): string | null {
 }
 
 /** Open until a trial succeeds, also while one is due. */
-export function openBreakers({ breakers }: WorkerEntry): readonly Breaker[] {
+function openBreakers({ breakers }: WorkerEntry): readonly Breaker[] {
   return breakers.size === 0 ? [] : [...breakers.values()].filter(({ openUntil }) => openUntil !== null);
 }

@@ -65,6 +65,7 @@ const REFUSES_UNKNOWN: Record<EngineName | "auto", boolean> = {
   ollama: true,
   vllm: true,
   "llama-swap": true,
+  jano: true,
   openai: true,
   auto: true,
   // Only in router mode, which its catalogue tells.
@@ -72,6 +73,13 @@ const REFUSES_UNKNOWN: Record<EngineName | "auto", boolean> = {
   lmstudio: false,
   mlx: false,
   tei: false,
+  tgi: false,
+  sglang: false,
+  koboldcpp: false,
+  whisper: false,
+  // They may go and fetch what they don't have.
+  localai: false,
+  lemonade: false,
 };
 
 /**

@@ -60,6 +60,11 @@ describe("breakers of a worker", () => {
     expect([breakers.size, breakers.has("made-up-199"), breakers.has("made-up-200")]).toEqual([1_000, false, true]);
   });
 
+  it("are a change that whoever waits for one is told of", () => {
+    const { version } = known().catalog;
+    expect(faults(known(), 3).catalog.version).toBeGreaterThan(version);
+  });
+
   it("cost a good answer nothing where there are none", () => {
     const farm = known().answered("a", "m");
     const before = farm.catalog;

@@ -42,7 +42,7 @@ describe("a copy does not count, and another is ordered, where its worker", () =
     ["has not answered yet", { health: "unknown" }],
     ["is draining", { draining: true }],
     ["refused the last connection", { refused: true }],
-    ["has no catalogue that can be fetched", { catalog: "unreachable" }],
+    ["has its breaker open for it", { open: { m: 2_000 } }],
     ["is set aside for it", { aside: { m: 2_000 } }],
   ];
   it.each(cases)("%s", (_, trouble) => {
@@ -54,11 +54,13 @@ describe("a copy does not count, and another is ordered, where its worker", () =
     expect(first(machine("out", { m: "cold" }, trouble))).toBeUndefined();
   });
 
-  it("but one failed poll takes no copy away, though no order goes there", () => {
-    const stale = { catalog: "stale" } as const;
-    expect(first(machine("a", { m: "warm" }, stale), machine("b", { m: "cold" }))).toBeUndefined();
-    expect(first(machine("a", { m: "cold" }, stale), machine("b", { m: "cold" }))).toBe("b:m");
-  });
+  it.each(["stale", "unreachable"] as const)(
+    "but a %s catalogue alone takes no copy away, though no order goes there",
+    (catalog) => {
+      expect(first(machine("a", { m: "warm" }, { catalog }), machine("b", { m: "cold" }))).toBeUndefined();
+      expect(first(machine("a", { m: "cold" }, { catalog }), machine("b", { m: "cold" }))).toBe("b:m");
+    },
+  );
 
   it("is told to load what takes it out of memory", () => {
     const a = machine("a", { m: "warm", n: "cold" });
@@ -80,7 +82,7 @@ describe("nothing is ordered from a worker that", () => {
 
   it("cannot say what it has loaded, or cannot be told to load", () => {
     expect(first(machine("a", { m: "unknown" }))).toBeUndefined();
-    expect(first(worker("a", { engine: "openai", models: [model("m", "cold")] }))).toBeUndefined();
+    expect(first(worker("a", { engine: "tei", models: [model("m", "cold")] }))).toBeUndefined();
     expect(first(worker("a", { engine: null, models: [model("m", "cold")] }))).toBeUndefined();
   });
 

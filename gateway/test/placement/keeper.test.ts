@@ -72,6 +72,15 @@ describe("models.keepWarm", () => {
     expect(metrics).toContain('farmgate_keep_warm_missing{model="m"} 1');
   });
 
+  it("loads by the smallest request where a worker does not know the order", async () => {
+    const [older] = (await farmOf(1)) as [FakeWorker];
+    older.load = () => 404;
+    const gateway = await runGateway({ workers: named([older]), models: { keepWarm: { m: 1 } } });
+    await until("it is asked", () => older.asked.length === 1);
+    expect(JSON.parse(older.request(0).body)).toMatchObject({ model: "m", max_tokens: 1 });
+    await until("it counts as warm", async () => (await modelOf(gateway)).includes('"warm_copies":1'));
+  });
+
   it("orders nothing before the first round of polls, so that what is loaded already is not loaded again", async () => {
     const [slow, quick] = (await farmOf(2)) as [FakeWorker, FakeWorker];
     slow.models["m"] = "warm";

@@ -63,7 +63,7 @@ export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
 }
 
 /** A breaker that three requests without an answer opened. */
-export function openBreaker(model: string, openUntil: number): Breaker {
+function openBreaker(model: string, openUntil: number): Breaker {
   return { model, faults: 3, stalls: false, openUntil, pauseMs: 30_000, reason: "no answer in time" };
 }
 

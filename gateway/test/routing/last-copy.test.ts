@@ -66,6 +66,21 @@ describe("a copy is not spared where", () => {
     ["both fit", [roomy("a", 2, { m: "cold", n: "warm" }), b], ["n"]],
     ["the engine does not tell of its memory", [machine("a", { m: "cold", n: "warm" }, { memory: null }), b], ["n"]],
     [
+      "it is pinned, and something else must go",
+      [
+        machine(
+          "a",
+          {},
+          {
+            models: [model("m", "cold"), model("n", "warm", { pinned: true }), model("y", "warm")],
+            memory: { budgetBytes: 20, usedBytes: 20 },
+          },
+        ),
+        b,
+      ],
+      ["n"],
+    ],
+    [
       "it is pinned",
       [machine("a", {}, { models: [model("m", "cold"), model("n", "warm", { pinned: true })] }), b],
       ["n"],
