@@ -54,7 +54,7 @@ export class Keeper {
     this.#started = true;
     this.#unsubscribe = this.#deps.catalog.onChange(() => this.#lookSoon());
     this.#look();
-    this.#tick();
+    this.#tickSoon();
   }
 
   /** Sends no more orders, and ends those that are being sent. */
@@ -92,10 +92,12 @@ export class Keeper {
     this.#cancelLook ??= this.#deps.clock.after(GATHER_MS, () => this.#look());
   }
 
-  #tick(): void {
-    this.#cancelTick = this.#deps.clock.after(TICK_MS, () => this.#tick());
-    this.#look();
-    this.#tell();
+  #tickSoon(): void {
+    this.#cancelTick = this.#deps.clock.after(TICK_MS, () => {
+      this.#look();
+      this.#tell();
+      this.#tickSoon();
+    });
   }
 
   #look(): void {
