@@ -58,6 +58,8 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
   const tried = new Set<string>();
   const history: FailedAttempt[] = [];
   call.model = request.name;
+  const listed = farm.catalog.current.union.get(request.key);
+  if (listed !== undefined) farm.recentUse.asked(listed.key, farm.clock.now());
   for (;;) {
     if (call.goneError !== null) return { status: null, error: call.goneError };
     if (isLate(farm, received)) return { status: null, error: deadlineError() };
@@ -92,13 +94,13 @@ async function ask(farm: Farm, call: Call, received: Received, taken: Taken, his
     if (end.kind !== "failed") return end;
     const followed = [...history, end.failed];
     if (afterFailure(followed, false, farm.config.retry).step !== "fresh") {
-      return noteFailure(farm, call, choice, end, history);
+      return noteFailure(farm, call, received, choice, end, history);
     }
     farm.metrics.retried("stale_connection");
     const fresh = farm.upstreams.fresh(url);
     const again = await sendTo(farm, call, received, choice, fresh);
     void fresh.pool.close();
-    return again.kind === "failed" ? noteFailure(farm, call, choice, again, history) : again;
+    return again.kind === "failed" ? noteFailure(farm, call, received, choice, again, history) : again;
   } finally {
     taken.release();
   }
@@ -107,6 +109,7 @@ async function ask(farm: Farm, call: Call, received: Received, taken: Taken, his
 function noteFailure(
   farm: Farm,
   call: Call,
+  received: Received,
   choice: Taken["choice"],
   end: Extract<Sent, { kind: "failed" }>,
   history: FailedAttempt[],
@@ -115,7 +118,7 @@ function noteFailure(
   const failed = readDrop(end.failed, engine !== null && adapterFor(engine).dropsBadRequests);
   history.push(failed);
   farm.metrics.retried(retryReason(failed));
-  tellCatalog(farm, call, choice, failed);
+  tellCatalog(farm, call, choice, failed, isLate(farm, received));
   return { ...end, failed };
 }
 

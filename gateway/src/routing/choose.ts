@@ -1,6 +1,7 @@
 import type { CatalogModel } from "@farmgate/engines";
 import type { WorkerEntry } from "../catalog/types.ts";
 import { capacity, hasFreeSlot } from "./capacity.ts";
+import { droppedBy } from "./dropped-copy.ts";
 import { nothingServes } from "./nothing-serves.ts";
 import { lookAgain } from "./second-look.ts";
 import { describeStanding, type Standing, standingWith } from "./standing.ts";
@@ -12,6 +13,8 @@ interface Candidate {
   model: CatalogModel | null;
   standing: Standing | null;
   refused: boolean;
+  /** A model in use whose last warm copy may go when this worker loads the one asked for. */
+  drops: CatalogModel | null;
   holdsPrefix: boolean;
   /** What the strategy compares: load for its capacity, or turns. Lower goes first. */
   measure: number;
@@ -25,8 +28,9 @@ interface Candidate {
  * 1. Workers that were tried, or are out (see `standingOf`), do not count.
  * 2. The best set that has a worker wins; a lower set never does, however free it is.
  * 3. In it, workers at their cap are passed over. All are: wait for this set.
- * 4. Of the others the first by: not just refused a connection; holds the conversation's prefix and has a free slot;
- *    the strategy's measure; warm before possibly warm; the turn (see `Turns`); the order of the configuration.
+ * 4. Of the others the first by: not just refused a connection; among cold ones, drops no last warm copy of a model in
+ *    use; holds the conversation's prefix and has a free slot; the strategy's measure; warm before possibly warm; the
+ *    turn (see `Turns`); the order of the configuration.
  * 5. Where the owner lets waiting be weighed against loading elsewhere, and nothing was tried yet: a second look, which
  *    may take a worker of a lower set, or of full workers the one with the least wait (see `lookAgain`).
  */
@@ -102,6 +106,7 @@ function weigh(
   candidate.model = model;
   candidate.standing = standing;
   candidate.refused = entry.refused;
+  candidate.drops = droppedBy(entry, model, standing, context);
   candidate.holdsPrefix = request.prefixWorker === name && hasFreeSlot(entry, model, inflight, request, context);
   candidate.pass = Number.NaN;
   if (context.strategy === "least-connections") {
@@ -113,6 +118,7 @@ function weigh(
 
 function goesBefore(a: Candidate, b: Candidate, key: string, context: RoutingContext): boolean {
   if (a.refused !== b.refused) return b.refused;
+  if ((a.drops === null) !== (b.drops === null)) return a.drops === null;
   if (a.holdsPrefix !== b.holdsPrefix) return a.holdsPrefix;
   if (a.measure !== b.measure) return a.measure < b.measure;
   const aWarm = a.standing?.warmth === "warm";
@@ -150,15 +156,29 @@ function orderReason(best: Candidate, rivals: number, request: RoutingRequest, c
   const { entry } = best;
   if (entry === null) return "";
   const refused = best.refused ? ", although it refused the last connection" : "";
-  if (best.holdsPrefix) return `it answered this conversation before${refused}`;
-  if (rivals === 1) return `the only such worker with room${refused}`;
-  if (context.strategy === "round-robin") return `its turn among ${rivals}${refused}`;
-  if (context.strategy === "weighted") return `its turn among ${rivals} (weight ${entry.config.weight ?? 1})${refused}`;
+  const but = best.drops === null ? refused : `${refused}, although ${dropsWords(best.drops)}`;
+  if (best.holdsPrefix) return `it answered this conversation before${but}`;
+  if (rivals === 1) return `the only such worker with room${but}`;
+  if (context.strategy === "round-robin") return `its turn among ${rivals}${but}`;
+  if (context.strategy === "weighted") return `its turn among ${rivals} (weight ${entry.config.weight ?? 1})${but}`;
   const inflight = context.inflight.worker(entry.config.name);
   const room = capacity(entry, entry.byKey.get(request.key) ?? null);
-  return `least loaded of ${rivals} (${inflight} in flight, capacity ${room})${refused}`;
+  return `least loaded of ${rivals} (${inflight} in flight, capacity ${room})${but}`;
+}
+
+export function dropsWords(dropped: CatalogModel): string {
+  return `loading it here would drop the farm's last warm copy of ${dropped.id}`;
 }
 
 function noCandidate(): Candidate {
-  return { entry: null, model: null, standing: null, refused: false, holdsPrefix: false, measure: 0, pass: Number.NaN };
+  return {
+    entry: null,
+    model: null,
+    standing: null,
+    refused: false,
+    drops: null,
+    holdsPrefix: false,
+    measure: 0,
+    pass: Number.NaN,
+  };
 }

@@ -1,4 +1,5 @@
-import { choose } from "./choose.ts";
+import { choose, dropsWords } from "./choose.ts";
+import { droppedBy } from "./dropped-copy.ts";
 import { describeStanding, standingOf } from "./standing.ts";
 import type { Decision, RoutingContext, RoutingRequest, RoutingSet, Warmth, Weighed } from "./types.ts";
 
@@ -71,9 +72,12 @@ function chosen(
 ): RankedWorker {
   const { worker: entry, set, warmth, upstreamModel } = choice;
   const { name } = entry.config;
-  const standing = describeStanding(standingOf(entry, request, context), entry, request.key);
-  const late = entry.refused ? ", as it refused the last connection" : "";
-  const reason = before?.set === set ? `${standing}; next after ${before.worker}${late}` : choice.reason;
+  const standing = standingOf(entry, request, context);
+  const refused = entry.refused ? ", as it refused the last connection" : "";
+  const drops = droppedBy(entry, choice.model, standing, context);
+  const late = drops === null ? refused : `${refused}, as ${dropsWords(drops)}`;
+  const words = describeStanding(standing, entry, request.key);
+  const reason = before?.set === set ? `${words}; next after ${before.worker}${late}` : choice.reason;
   return { worker: name, set, warmth, reason, inflight: context.inflight.worker(name), upstreamModel };
 }
 

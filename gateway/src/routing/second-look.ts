@@ -1,5 +1,6 @@
 import { formatDuration } from "@farmgate/shared";
 import type { WorkerEntry } from "../catalog/types.ts";
+import { droppedBy } from "./dropped-copy.ts";
 import { isAtCap, type Pair, swapFigures, waitFigures } from "./pair-figures.ts";
 import { type Standing, standingOf } from "./standing.ts";
 import type { Pricing, RoutingContext, RoutingRequest, RoutingSet, Weighed } from "./types.ts";
@@ -24,7 +25,8 @@ interface SecondLook {
  * 1. The best set is neither leading nor loading: somebody must load it anyway.
  * 2. A worker of the best set has a free slot. Only those with room below their caps count, if any has, and those
  *    that refused a connection only beside others that did.
- * 3. Nobody else could load it: they stand lower than cold, are at their caps, or refused a connection.
+ * 3. Nobody else could load it: they stand lower than cold, are at their caps, refused a connection, or would drop the
+ *    farm's last warm copy of a model in use, which needs no loss where waiting is possible.
  * 4. The figures do not suffice (see `weigh`).
  */
 export function lookAgain(
@@ -51,6 +53,7 @@ export function lookAgain(
     // 3
     if (isOther && (atCap || entry.refused)) continue;
     const model = entry.byKey.get(request.key) ?? null;
+    if (isOther && droppedBy(entry, model, standing, context) !== null) continue;
     const turn = context.turns.pass(entry.config.name, request.key);
     (isBest ? leading : others).push({ entry, model, key: request.key, standing, ms: null, turn });
   }

@@ -1,12 +1,16 @@
 import type { Api } from "@farmgate/shared";
 import type { CatalogModel } from "@farmgate/engines";
 import type { Catalog, WorkerEntry } from "../catalog/types.ts";
+import type { LastCopiesView } from "../placement/last-copies.ts";
 
 /** The contract's word for where the chosen worker stands with the model. */
 export type Warmth = "warm" | "possibly-warm" | "loading" | "cold" | "unlisted";
 
-/** The sets of contract section 4, best first; a worker that is out has none. */
-export type RoutingSet = "leading" | "loading" | "cold" | "failed" | "unlisted";
+/**
+ * The sets of contract section 4, best first; a worker that is out has none. `breaker-open` is for pairs whose last
+ * requests failed: after all others that have the model, rather than to refuse the request.
+ */
+export type RoutingSet = "leading" | "loading" | "cold" | "failed" | "breaker-open" | "unlisted";
 
 /** What routing needs to know of a request. */
 export interface RoutingRequest {
@@ -79,6 +83,8 @@ export interface RoutingContext {
   now: number;
   /** Absent: nothing is weighed, a lower set is for when the sets above have nobody. */
   pricing?: Pricing;
+  /** Absent: no warm copy is spared. */
+  lastCopies?: LastCopiesView;
 }
 
 /** One worker for one request, with the reason in words. */

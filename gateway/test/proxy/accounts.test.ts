@@ -43,7 +43,14 @@ function accounts(log = createLog("test", "silent")) {
   };
   const catalog = emptyCatalog;
   const inflight = { worker: () => 0, pair: () => 0 };
-  const metrics = new Metrics({ catalog, inflight, waiting: () => 0, bodyBytes: () => 0, now: clock.now });
+  const metrics = new Metrics({
+    catalog,
+    inflight,
+    waiting: () => 0,
+    bodyBytes: () => 0,
+    copies: { listedWarmth: () => [], wantedWarmth: () => [] },
+    now: clock.now,
+  });
   const books = new Accounts({ clock, log, metrics, catalog });
   const counted = async () => /farmgate_requests_total\{.*\} (\d+)/.exec(await metrics.text())?.[1] ?? "0";
   return { books, metrics, timers, counted };

@@ -2,6 +2,7 @@ import { type ModelState, nameKey } from "@farmgate/shared";
 import { type CatalogModel, type CatalogReport, catalogModel, catalogReport } from "@farmgate/engines";
 import type { Catalog, UnionModel, WorkerEntry } from "../../src/catalog/types.ts";
 import { Learned } from "../../src/routing/learned.ts";
+import type { Breaker } from "../../src/routing/breaker.ts";
 import { Turns } from "../../src/routing/turns.ts";
 import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy } from "../../src/routing/types.ts";
 import { Inflight } from "../../src/state/inflight.ts";
@@ -11,7 +12,8 @@ export function model(id: string, state: ModelState, more: Partial<CatalogModel>
   return catalogModel(id, state, { kind: "chat", ...more });
 }
 
-export interface WorkerSketch extends Partial<Omit<WorkerEntry, "config" | "byKey" | "asideUntil" | "report">> {
+export interface WorkerSketch
+  extends Partial<Omit<WorkerEntry, "config" | "byKey" | "asideUntil" | "breakers" | "report">> {
   models?: readonly CatalogModel[];
   weight?: number | null;
   maxConcurrent?: number;
@@ -22,6 +24,8 @@ export interface WorkerSketch extends Partial<Omit<WorkerEntry, "config" | "byKe
   refusesUnknown?: boolean;
   /** nameKey -> until. */
   aside?: Readonly<Record<string, number>>;
+  /** nameKey -> breaker, open until then. */
+  open?: Readonly<Record<string, number>>;
   /** Its last good catalogue; false: there never was one. */
   reported?: boolean;
 }
@@ -37,7 +41,7 @@ export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
     slots = null,
     memory = null,
   } = sketch;
-  const { refusesUnknown = true, aside = {}, reported = true, ...entry } = sketch;
+  const { refusesUnknown = true, aside = {}, open = {}, reported = true, ...entry } = sketch;
   const byKey = new Map<string, CatalogModel>();
   for (const each of models) for (const id of [each.id, ...each.aliases]) byKey.set(nameKey(id), each);
   return {
@@ -62,8 +66,14 @@ export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
     report: reported ? catalogReport(models, { refusesUnknown, slots, memory }) : null,
     byKey,
     ...(entry.retryAt === undefined ? {} : { retryAt: entry.retryAt }),
+    breakers: new Map(Object.entries(open).map(([key, openUntil]) => [key, openBreaker(key, openUntil)])),
     asideUntil: new Map(Object.entries(aside).map(([key, until]) => [key, { until, reason: "it answered 404" }])),
   };
+}
+
+/** A breaker that three requests without an answer opened. */
+function openBreaker(model: string, openUntil: number): Breaker {
+  return { model, faults: 3, stalls: false, openUntil, pauseMs: 30_000, reason: "no answer in time" };
 }
 
 /** The catalogue of these workers, as the reducer would make it. */
@@ -71,10 +81,13 @@ export function catalogOf(workers: readonly WorkerEntry[], everListed: readonly 
   const union = new Map<string, UnionModel>();
   const listed = new Set(everListed.map(nameKey));
   for (const entry of workers) {
-    for (const [key, { id, kind, contextLength }] of entry.byKey) {
+    for (const [key, { id, kind, contextLength, state }] of entry.byKey) {
       listed.add(key);
-      if (entry.health !== "unhealthy")
-        union.set(key, { id, key: nameKey(id), kind, contextLength, workers: [], warm: [] });
+      if (entry.health === "unhealthy") continue;
+      const { name } = entry.config;
+      const { workers: on, warm } = union.get(key) ?? { workers: [], warm: [] };
+      const nowWarm = state === "warm" ? [...warm, name] : warm;
+      union.set(key, { id, key: nameKey(id), kind, contextLength, workers: [...on, name], warm: nowWarm });
     }
   }
   const usable = workers.filter(({ health }) => health !== "unhealthy" && health !== "misconfigured");

@@ -45,6 +45,12 @@ describe("a full worker beside a cold one", () => {
     );
   });
 
+  it("is waited for where the load would drop the farm's last warm copy of a model in use", () => {
+    const other = model("other", "warm");
+    const context = { ...full(), lastCopies: { on: (name: string) => (name === "mac" ? [other] : []) } };
+    expect(goes(context)).toBe("gpu-box");
+  });
+
   it("is taken by its set alone where nothing is to be weighed", () => {
     const context = full();
     const { pricing, ...off } = context;
