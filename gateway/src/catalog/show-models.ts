@@ -15,7 +15,8 @@ export function showModels(worker: TrackedWorker): TrackedWorker {
   const shown = new Map(worker.report?.models.map((model) => [model.id, model]));
   const models = told.models.map((model) => {
     const state = shownState(model, worker);
-    const next = state === model.state ? model : { ...model, state };
+    // What was forecast for another state says nothing of this one.
+    const next = state === model.state ? model : { ...model, state, predictedWaitMs: null, waitBoundMs: null };
     const last = shown.get(model.id);
     return last !== undefined && sameModel(last, next) ? last : next;
   });
@@ -71,6 +72,9 @@ function sharedReport(last: CatalogReport | null, next: CatalogReport): CatalogR
     last.refusesUnknown === next.refusesUnknown &&
     last.draining === next.draining &&
     last.slots === next.slots &&
+    last.memory?.budgetBytes === next.memory?.budgetBytes &&
+    last.memory?.usedBytes === next.memory?.usedBytes &&
+    sameWaiting(last.waiting, next.waiting) &&
     last.models.length === next.models.length &&
     next.models.every((model, at) => model === last.models[at]);
   return same ? last : next;
@@ -88,9 +92,31 @@ function sameModel(a: CatalogModel, b: CatalogModel): boolean {
       a.oldestWaitMs === b.oldestWaitMs &&
       a.loadMs === b.loadMs &&
       a.tokensPerSecond === b.tokensPerSecond &&
+      a.memoryBytes === b.memoryBytes &&
+      a.quantization === b.quantization &&
+      a.digest === b.digest &&
+      a.predictedWaitMs === b.predictedWaitMs &&
+      a.serviceMs === b.serviceMs &&
+      a.waitBoundMs === b.waitBoundMs &&
+      a.pinned === b.pinned &&
       sameList(a.aliases, b.aliases) &&
       sameList(a.apis, b.apis))
   );
+}
+
+function sameWaiting(a: CatalogReport["waiting"], b: CatalogReport["waiting"]): boolean {
+  if (a.length !== b.length) return false;
+  return a.every((one, at) => {
+    const other = b[at];
+    return (
+      other !== undefined &&
+      one.id === other.id &&
+      one.model === other.model &&
+      one.position === other.position &&
+      one.waitedMs === other.waitedMs &&
+      one.boundMs === other.boundMs
+    );
+  });
 }
 
 /** Two lists with equal elements in one order, or both null. */
