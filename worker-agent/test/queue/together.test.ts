@@ -110,7 +110,7 @@ describe("R8, a model that has to wait for busy ones", () => {
 });
 
 describe("a pinned model", () => {
-  const models = sized({ p: 4, a: 6, b: 6 }, { p: { pinned: true } });
+  const models = sized({ p: 5, a: 5, b: 5 }, { p: { pinned: true } });
 
   it("is no victim, and its memory counts", () => {
     const drive = run({}, { found: ["p", "a"], arrivals: [job("b", 0, "b")] }, { models });
