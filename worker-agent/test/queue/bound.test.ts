@@ -2,7 +2,8 @@ import { formatDuration, seededRandom } from "@farmgate/shared";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { waitBound } from "../../src/queue/bound.ts";
-import { Drive, rulesFor } from "./drive.ts";
+import { Drive } from "./drive.ts";
+import { rulesFor } from "./workload.ts";
 import { steadyWorkload, worstAgainstBound } from "./workloads.ts";
 
 describe("the bound on waiting", () => {

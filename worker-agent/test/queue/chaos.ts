@@ -3,7 +3,7 @@ import { collate } from "../../src/queue/collate.ts";
 import { fifo } from "../../src/queue/fifo.ts";
 import { greedy } from "../../src/queue/greedy.ts";
 import type { ModelRules } from "../../src/queue/types.ts";
-import { modelRules, rulesFor, type Arrival, type Workload } from "./drive.ts";
+import { modelRules, rulesFor, type Arrival, type Workload } from "./workload.ts";
 
 const NAMES = ["a", "b", "c", "d", "e"];
 const BUDGET = 12;

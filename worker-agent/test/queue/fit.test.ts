@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { canGoFor, neverFits, replaces, tooHeavy, weightOf } from "../../src/queue/fit.ts";
-import { modelRules } from "./drive.ts";
+import { modelRules } from "./workload.ts";
 
 const GB = 1_024 ** 3;
 const small = modelRules("small", { memory: 4 * GB });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Scheduler } from "../../src/queue/scheduler.ts";
-import { modelRules, rulesFor } from "./drive.ts";
+import { modelRules, rulesFor } from "./workload.ts";
 
 describe("a long queue", () => {
   it("costs little for each event, however many jobs wait and models are listed", () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Scheduler } from "../../src/queue/scheduler.ts";
 import type { ModelRules } from "../../src/queue/types.ts";
-import { Drive, modelRules, rulesFor, type Arrival, type Workload } from "./drive.ts";
+import { Drive } from "./drive.ts";
+import { modelRules, rulesFor, type Arrival, type Workload } from "./workload.ts";
 
 const job = (id: string, at: number, model: string, over: Partial<Arrival> = {}): Arrival => ({
   id,

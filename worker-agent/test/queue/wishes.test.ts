@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ModelRules } from "../../src/queue/types.ts";
-import { type Arrival, Drive, modelRules, rulesFor, type Workload } from "./drive.ts";
+import { Drive } from "./drive.ts";
+import { type Arrival, modelRules, rulesFor, type Workload } from "./workload.ts";
 
 const job = (id: string, at: number, model: string, over: Partial<Arrival> = {}): Arrival => ({
   id,

@@ -1,8 +1,9 @@
 import type { Random } from "@farmgate/shared";
 import { waitBound } from "../../src/queue/bound.ts";
 import type { ModelRules } from "../../src/queue/types.ts";
-import { Drive, rulesFor } from "./drive.ts";
-import type { Arrival, Workload } from "./drive.ts";
+import { Drive } from "./drive.ts";
+import { rulesFor } from "./workload.ts";
+import type { Arrival, Workload } from "./workload.ts";
 
 interface Kind {
   /** Several callers, both priorities, loads that fail; else one caller whose requests are all interactive. */
