@@ -75,6 +75,7 @@ function toModel(model: z.output<typeof element>): CatalogModel {
     predictedWaitMs: model.predicted_wait_ms ?? null,
     serviceMs: model.service_ms ?? null,
     waitBoundMs: model.wait_bound_ms ?? null,
+    pinned: model.pinned ?? false,
   });
 }
 

@@ -83,6 +83,7 @@ export function catalogModel(id: string, state: ModelState, known: Partial<Catal
     predictedWaitMs: null,
     serviceMs: null,
     waitBoundMs: null,
+    pinned: false,
     ...known,
   };
 }

@@ -15,11 +15,11 @@ import { SwapRunner } from "./swap/swap-runner.ts";
 /** What happens at the engines of a machine by itself. */
 export interface MachineNews {
   /** An attached engine lists other models now; the book has them already. */
-  onModels(): void;
+  onModels: () => void;
   /** A model is loaded that the agent did not load. */
-  onFound(model: string): void;
+  onFound: (model: string) => void;
   /** A model that was ready is gone, and nobody ordered it. `reason` reads on after its name. */
-  onLost(model: string, reason: string): void;
+  onLost: (model: string, reason: string) => void;
 }
 
 export interface MachineOptions {

@@ -142,6 +142,24 @@ export function usesAttempt(tried: FailedAttempt): boolean {
   return tried.kind !== "refused" && tried.kind !== "unreachable";
 }
 
+/**
+ * Whether the try speaks against the worker's breaker for the model. What is the caller's own doing never does: a 4xx,
+ * a time-out at the caller's own deadline (`late`), a circle of gateways. Nor does a full queue, a load, or a connection
+ * that nobody accepts, which is the machine's trouble and not the model's.
+ */
+export function isPairFault(tried: FailedAttempt, late: boolean): boolean {
+  if (tried.by === "answer") return tried.meaning === "worker_fault" && tried.status !== 508;
+  if (tried.kind === "timeout") return !late;
+  return tried.kind === "reset" || tried.kind === "protocol";
+}
+
+/** The last try in a few words, without what the worker itself said. */
+export function faultWords(tried: FailedAttempt): string {
+  if (tried.by === "answer") return `answered ${tried.status}`;
+  if (tried.kind === "timeout") return tried.phase === "connect" ? "no connection in time" : "no answer in time";
+  return tried.kind === "reset" ? "the connection broke" : "no HTTP answer";
+}
+
 function isBackpressure(tried: FailedAttempt): tried is Extract<FailedAttempt, { by: "answer" }> {
   return tried.by === "answer" && (tried.meaning === "busy" || tried.meaning === "loading");
 }

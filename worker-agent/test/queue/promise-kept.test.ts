@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { Promises } from "../../src/promises.ts";
 import { predictedWaits } from "../../src/queue/forecast.ts";
 import type { Longest } from "../../src/queue/promise.ts";
-import { atOnce, Drive, rulesFor, type Workload } from "./drive.ts";
+import { Drive } from "./drive.ts";
+import { atOnce, rulesFor, type Workload } from "./workload.ts";
 import { steadyWorkload } from "./workloads.ts";
 
 /** What the world of a workload does at worst. */
