@@ -13,7 +13,7 @@ import { splitWords } from "./swap/split-words.ts";
 import { SwapRunner } from "./swap/swap-runner.ts";
 
 /** What happens at the engines of a machine by itself. */
-export interface MachineNews {
+interface MachineNews {
   /** An attached engine lists other models now; the book has them already. */
   onModels: () => void;
   /** A model is loaded that the agent did not load. */
@@ -22,7 +22,7 @@ export interface MachineNews {
   onLost: (model: string, reason: string) => void;
 }
 
-export interface MachineOptions {
+interface MachineOptions {
   config: AgentConfig;
   directory: string;
   environment: Environment;
