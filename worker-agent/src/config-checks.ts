@@ -1,49 +1,24 @@
-import { type CrossCheck, isLoopback, nameKey, type ReportProblem } from "@farmgate/shared";
+import { type CrossCheck, isLoopback, type ReportProblem } from "@farmgate/shared";
+import { checkEngines, checkPorts } from "./checks/addresses.ts";
+import { checkCommands } from "./checks/commands.ts";
+import { checkMemory, checkPinned } from "./checks/memory.ts";
+import { checkNames, checkScriptWords } from "./checks/names.ts";
+import { checkUnloading } from "./checks/unloading.ts";
 import type { AgentShape } from "./config.ts";
-import { splitWords } from "./swap/split-words.ts";
-
-/** Words that the swap script takes as its first argument, so that no model can have them as its name. */
-const SCRIPT_WORDS: ReadonlySet<string> = new Set(["status", "unload"]);
 
 /** What no single key can tell: names that meet, keys that need one another. */
 export const CROSS_CHECKS: readonly CrossCheck<AgentShape>[] = [
-  { reads: ["models"], check: checkNames },
-  { reads: ["swap", "models"], check: checkCommand },
+  { reads: ["models", "engines"], check: checkNames },
+  { reads: ["models"], check: checkScriptWords },
+  { reads: ["swap", "models"], check: checkCommands },
+  { reads: ["engines"], check: checkEngines },
+  { reads: ["models", "engines"], check: checkPorts },
+  { reads: ["swap", "models", "engines", "memory"], check: checkUnloading },
+  { reads: ["models", "engines", "memory"], check: checkMemory },
+  { reads: ["models", "engines"], check: checkPinned },
   { reads: ["keys", "open", "listen"], check: checkDoor },
   { reads: ["keys"], check: checkKeys },
 ];
-
-function checkNames(config: AgentShape, report: ReportProblem): void {
-  const owners = new Map<string, string>();
-  const claim = (spelling: string, path: readonly PropertyKey[], owner: string) => {
-    const taken = owners.get(nameKey(spelling));
-    if (taken !== undefined) report(path, `${JSON.stringify(spelling)} already names ${taken}`);
-    else owners.set(nameKey(spelling), owner);
-  };
-  for (const [i, model] of config.models.entries()) {
-    if (SCRIPT_WORDS.has(nameKey(model.name))) {
-      report(
-        ["models", i, "name"],
-        `a model cannot be named ${model.name}: the swap script takes that word as an order`,
-      );
-    }
-    claim(model.name, ["models", i, "name"], `models[${i}]`);
-  }
-  for (const [i, model] of config.models.entries()) {
-    for (const [j, alias] of model.aliases.entries()) claim(alias, ["models", i, "aliases", j], `models[${i}]`);
-  }
-}
-
-function checkCommand(config: AgentShape, report: ReportProblem): void {
-  const { command } = config.swap;
-  if (command === undefined) {
-    if (config.models.length > 0) report(["swap", "command"], "is needed: the models are loaded by a swap script");
-  } else {
-    const words = splitWords(command);
-    if (words === null) report(["swap", "command"], "a quote is not closed");
-    else if (words.length === 0) report(["swap", "command"], "must not be empty");
-  }
-}
 
 function checkDoor(config: AgentShape, report: ReportProblem): void {
   if (config.keys.length === 0 && !config.open && !isLoopback(config.listen.host)) {

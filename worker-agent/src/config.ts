@@ -34,8 +34,8 @@ const swapSchema = z
 
 const queueSchema = z
   .strictObject({
-    /** `fifo` is plain arrival order, one answer after the other: what the greedy queue is measured against. */
-    policy: z.enum(["greedy", "fifo"], { error: "must be greedy or fifo" }).default("greedy"),
+    /** For comparison: `fifo` is plain arrival order, `collate` the greedy order without a bound on anybody's wait. */
+    policy: z.enum(["greedy", "fifo", "collate"], { error: "must be greedy, fifo or collate" }).default("greedy"),
     maxBatch: wholeNumber(1).default(64),
     maxWait: duration.default(60_000),
     minResident: duration.default(0),
@@ -86,7 +86,7 @@ const engineSchema = z.strictObject({
   apiKey: secret.nullable().default(null),
   /** Requests at once for each model; unset: what it reports, else what its kind of engine does by default. */
   slots: wholeNumber(1).optional(),
-  /** Unload each model after this idle time; 0: left to the engine. */
+  /** Unload each model after this idle time; 0: the agent does not. */
   ttl: duration.default(0),
   /** Between two looks at its list. */
   poll: positiveDuration.default(5_000),

@@ -16,13 +16,19 @@ export interface Waiter {
   cut(error: FarmError): void;
 }
 
-/** Brings a model up; must not reject. */
-export type RunSwap = (
-  model: string,
-  previous: string | null,
-  why: string,
-  signal: AbortSignal,
-) => Promise<{ ok: true } | { ok: false; reason: string }>;
+export type SwapOrder = Omit<Extract<SchedulerEffect, { type: "swap" }>, "type">;
+/** `lost`: the models that are gone although the load failed. */
+export type SwapEnd = { ok: true } | { ok: false; reason: string; lost: readonly string[] };
+/** `still`: the model is loaded as before. */
+export type UnloadEnd = { ok: true } | { ok: false; reason: string; still: boolean };
+
+/** Loads and unloads models, one order after the other. Neither should reject. */
+export interface Switching {
+  swap(order: SwapOrder, signal: AbortSignal): Promise<SwapEnd>;
+  unload(model: string, reason: string, signal: AbortSignal): Promise<UnloadEnd>;
+  /** A request met no engine: the model is not loaded, whatever was thought. */
+  lost(model: string): void;
+}
 
 /**
  * Does what the scheduler decides and tells it what came of it: the one run loop of the agent. Events that arise
@@ -31,19 +37,21 @@ export type RunSwap = (
 export class Executor {
   readonly #decider: Decider;
   readonly #clock: Clock;
-  readonly #runSwap: RunSwap;
+  readonly #switching: Switching;
   readonly #waiters = new Map<string, { waiter: Waiter; running: boolean }>();
   readonly #events: SchedulerEvent[] = [];
   readonly #stop = new AbortController();
   #looping = false;
   #cancelWake: CancelTimer = () => {};
-  /** The last script under way: no two of them run at once. */
-  #script: Promise<void> = Promise.resolve();
+  /** The last operation under way: no two of them run at once. */
+  #operation: Promise<unknown> = Promise.resolve();
+  /** Those who wait for the end of the unload under way. */
+  #unloads: ((end: UnloadEnd) => void)[] = [];
   #idle: (() => void)[] = [];
 
-  constructor(decider: Decider, runSwap: RunSwap, clock: Clock) {
+  constructor(decider: Decider, switching: Switching, clock: Clock) {
     this.#decider = decider;
-    this.#runSwap = runSwap;
+    this.#switching = switching;
     this.#clock = clock;
   }
 
@@ -92,6 +100,7 @@ export class Executor {
     this.#looping = true;
     try {
       for (let next = this.#events.shift(); next !== undefined; next = this.#events.shift()) {
+        if (next.type === "lost") this.#switching.lost(next.model);
         for (const effect of this.#decider.on(next, this.#clock.now())) this.#apply(effect);
       }
     } finally {
@@ -99,14 +108,11 @@ export class Executor {
     }
   }
 
-  /** Runs `script` when no swap runs; swaps wait for it. Rejects when the script does, or with `draining`. */
-  runAlone(script: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const run = this.#script.then(() => {
-      if (this.#stop.signal.aborted) throw new FarmError("draining", "This agent is stopping.");
-      return script(this.#stop.signal);
-    });
-    this.#script = run.catch(() => {});
-    return run;
+  /** An operator's order, which ends with what came of it; null: the scheduler does not follow it now. */
+  unload(model: string): Promise<UnloadEnd> | null {
+    if (this.view().unloading !== model) this.tell({ type: "unload", model });
+    if (this.view().unloading !== model) return null;
+    return new Promise((resolve) => this.#unloads.push(resolve));
   }
 
   /** Answers everything that waits with this error. */
@@ -125,12 +131,12 @@ export class Executor {
     }
   }
 
-  /** Ends what still runs: answers are told the error, the swap script is ended with its group. */
+  /** Ends what still runs: answers are told the error, the operation under way is ended. */
   async stop(error: FarmError): Promise<void> {
     this.#stop.abort();
     this.#cancelWake();
     for (const entry of this.#waiters.values()) if (entry.running) entry.waiter.cut(error);
-    await this.#script;
+    await this.#operation;
   }
 
   #apply(effect: SchedulerEffect): void {
@@ -140,12 +146,16 @@ export class Executor {
       case "reject": {
         const entry = this.#waiters.get(effect.id);
         this.#waiters.delete(effect.id);
-        const details = effect.retryAfterS === null ? {} : { retryAfterS: effect.retryAfterS };
-        entry?.waiter.rejected(new FarmError(effect.code, effect.message, details));
+        const { code, message, retryAfterS, retry } = effect;
+        const details = { ...(retryAfterS === null ? {} : { retryAfterS }), ...(retry === undefined ? {} : { retry }) };
+        entry?.waiter.rejected(new FarmError(code, message, details));
         return;
       }
       case "swap":
-        void this.#swap(effect.model, effect.previous, effect.reason);
+        void this.#swap(effect);
+        return;
+      case "unload":
+        void this.#unload(effect.model, effect.reason);
         return;
       case "wake":
         this.#cancelWake();
@@ -168,14 +178,32 @@ export class Executor {
     entry.waiter.granted(waitedMs);
   }
 
-  async #swap(model: string, previous: string | null, why: string): Promise<void> {
-    let result = { ok: true } as Awaited<ReturnType<RunSwap>>;
-    await this.runAlone(async (signal) => {
-      result = await this.#runSwap(model, previous, why, signal);
-    }).catch((error: unknown) => {
-      result = { ok: false, reason: String(error) };
+  async #swap({ model, ...order }: SwapOrder): Promise<void> {
+    const end = await this.#runAlone((signal) => this.#switching.swap({ model, ...order }, signal)).catch(
+      (error: unknown) => ({ ok: false as const, reason: String(error), lost: order.victims }),
+    );
+    if (end.ok) this.tell({ type: "swapped", model });
+    else this.tell({ type: "swap_failed", model, reason: end.reason, lost: end.lost });
+  }
+
+  async #unload(model: string, reason: string): Promise<void> {
+    const end = await this.#runAlone((signal) => this.#switching.unload(model, reason, signal)).catch(
+      (error: unknown) => ({ ok: false as const, reason: String(error), still: false }),
+    );
+    const waiting = this.#unloads.splice(0);
+    if (end.ok) this.tell({ type: "unloaded", model });
+    else this.tell({ type: "unload_failed", model, still: end.still, reason: end.reason });
+    for (const told of waiting) told(end);
+  }
+
+  /** Runs it when no other operation does. Rejects when it does, or when the agent stops first. */
+  #runAlone<T>(operation: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const run = this.#operation.then(() => {
+      if (this.#stop.signal.aborted) throw new FarmError("draining", "This agent is stopping.");
+      return operation(this.#stop.signal);
     });
-    this.tell(result.ok ? { type: "swapped", model } : { type: "swap_failed", model, reason: result.reason });
+    this.#operation = run.catch(() => {});
+    return run;
   }
 
   #wakeIdle(): void {

@@ -19,8 +19,10 @@ export interface Holder {
   unload(model: ServedModel, signal: AbortSignal): Promise<HeldResult>;
   /** Whether the model answers as ready now. Loads nothing. */
   isReady(model: ServedModel, signal: AbortSignal): Promise<boolean>;
-  /** Of its models, those that are loaded at start, before anything was asked of it. Loads nothing. */
+  /** Of its models, those that are loaded at start, before anything was asked of it: asked once. Loads nothing. */
   found(models: readonly ServedModel[], signal: AbortSignal): Promise<ServedModel[]>;
+  /** The agent learned otherwise that the model is not loaded, as when a request met no engine. */
+  lost(model: ServedModel): void;
   /** What a loaded model's engine tells of it. */
   facts(model: ServedModel, signal: AbortSignal): Promise<EngineFacts>;
   /** The agent stops: ends what must not outlive it. */

@@ -1,50 +1,104 @@
-import type { ServedModel } from "./served-model.ts";
+import { fadingMax, mean } from "./learned-means.ts";
+import { type LoadDone, LoadTimes } from "./load-times.ts";
+import type { AnswerFigures } from "./serve/answer-figures.ts";
+import type { EngineFacts } from "./swap/engine-list.ts";
 
-/** How much the newest value counts. */
-const WEIGHT = 0.3;
-
-/** What an agent has learned about one model by using it; null while unknown. */
+/** What an agent has learned about one model by using it; null while unknown. Times in milliseconds. */
 export interface LearnedFigures {
-  loadMs: number | null;
-  tokensPerSecond: number | null;
+  /** The longest load seen. */
+  readonly longestLoadMs: number | null;
+  /** Mean of an answer, from the grant to its end. */
+  readonly serviceMs: number | null;
+  readonly promptTokensPerSecond: number | null;
+  readonly tokensPerSecond: number | null;
   /** Which engine serves it. */
-  engine: string | null;
+  readonly engine: string | null;
   /** Tokens that one request gets. */
-  contextLength: number | null;
+  readonly contextLength: number | null;
 }
 
-const NOTHING: LearnedFigures = { loadMs: null, tokensPerSecond: null, engine: null, contextLength: null };
+/** Models come and go; beyond this many the first one learned of is forgotten. */
+const MAX_MODELS = 1_000;
 
-/** Load times and token speeds as exponentially weighted means (EWMA), one of each per model. */
+type Figures = { -readonly [K in keyof LearnedFigures]: LearnedFigures[K] };
+
+const NOTHING: LearnedFigures = {
+  longestLoadMs: null,
+  serviceMs: null,
+  promptTokensPerSecond: null,
+  tokensPerSecond: null,
+  engine: null,
+  contextLength: null,
+};
+
+/**
+ * Load times, answer times and token speeds as exponentially weighted means (EWMA), per model and by its configured
+ * name. An entry comes with the first figure. Failed loads tell nothing. `now` is on the clock of the scheduler.
+ */
 export class Learned {
-  readonly #figures: ReadonlyMap<string, LearnedFigures>;
+  readonly #figures = new Map<string, Figures>();
+  readonly #loads = new LoadTimes();
+  #longestAnswerMs = 0;
   /** Duration of the last swap of any model that succeeded, in milliseconds. */
   lastSwapMs: number | null = null;
 
-  constructor(models: readonly ServedModel[]) {
-    this.#figures = new Map(models.map((model) => [model.name, { ...NOTHING }]));
-  }
-
   of(model: string): LearnedFigures {
-    return this.#figures.get(model) ?? { ...NOTHING };
+    return this.#figures.get(model) ?? NOTHING;
   }
 
-  loaded(model: string, ms: number): void {
-    const figures = this.of(model);
-    figures.loadMs = mean(figures.loadMs, ms);
-    this.lastSwapMs = ms;
+  /** The longest answer seen of any model, granted to ended; it fades with newer answers. 0: none was seen. */
+  get longestAnswerMs(): number {
+    return this.#longestAnswerMs;
   }
 
-  told(model: string, facts: Pick<LearnedFigures, "engine" | "contextLength">): void {
-    Object.assign(this.of(model), facts);
+  /** How long a load of `to` over `from` takes that begins now; null: not known. */
+  loadMs(to: string, from: string | null, now: number): number | null {
+    return this.#loads.expect(to, from, now);
   }
 
-  spoke(model: string, tokensPerSecond: number): void {
-    const figures = this.of(model);
-    figures.tokensPerSecond = mean(figures.tokensPerSecond, tokensPerSecond);
+  loaded(load: LoadDone, now: number): void {
+    this.#loads.loaded(load, now);
+    this.lastSwapMs = load.ms;
+    if (load.wasReady) return;
+    const figures = this.#entry(load.to);
+    figures.longestLoadMs = Math.max(figures.longestLoadMs ?? 0, load.ms);
   }
-}
 
-function mean(before: number | null, value: number): number {
-  return before === null ? value : before + WEIGHT * (value - before);
+  /** Loaded already, by whomever. */
+  found(model: string, now: number): void {
+    this.#loads.found(model, now);
+  }
+
+  /** Taken out of memory; its files are in the page cache for a while. */
+  unloaded(model: string, now: number): void {
+    this.#loads.unloaded(model, now);
+  }
+
+  told(model: string, facts: EngineFacts): void {
+    Object.assign(this.#entry(model), facts);
+  }
+
+  /** An answer ended `ms` after its grant. One that did not end well held its slot as long, but is no measure. */
+  answered(model: string, answer: { ms: number; ok: boolean; figures: AnswerFigures }): void {
+    this.#longestAnswerMs = fadingMax(this.#longestAnswerMs, answer.ms);
+    if (!answer.ok) return;
+    const figures = this.#entry(model);
+    const { promptTokensPerSecond, tokensPerSecond } = answer.figures;
+    figures.serviceMs = mean(figures.serviceMs, answer.ms);
+    if (promptTokensPerSecond !== null) {
+      figures.promptTokensPerSecond = mean(figures.promptTokensPerSecond, promptTokensPerSecond);
+    }
+    if (tokensPerSecond !== null) figures.tokensPerSecond = mean(figures.tokensPerSecond, tokensPerSecond);
+  }
+
+  #entry(model: string): Figures {
+    let figures = this.#figures.get(model);
+    if (figures === undefined) {
+      figures = { ...NOTHING };
+      this.#figures.set(model, figures);
+      const [first] = this.#figures.keys();
+      if (this.#figures.size > MAX_MODELS && first !== undefined) this.#figures.delete(first);
+    }
+    return figures;
+  }
 }

@@ -43,21 +43,42 @@ export class AgentMetrics {
     labelNames: ["model"],
     registers: [this.#registry],
   });
+  readonly #memory = new Gauge({
+    name: "farmgate_agent_memory_bytes",
+    help: "What models may take together (budget; 0: one swappable model at a time) and what those loaded take (used)",
+    labelNames: ["kind"],
+    registers: [this.#registry],
+  });
+  readonly #evictions = new Counter({
+    name: "farmgate_agent_evictions_total",
+    help: "Models taken out of memory to make room for another",
+    labelNames: ["model"],
+    registers: [this.#registry],
+  });
   readonly contentType: string = this.#registry.contentType;
 
   /** Prometheus text; what the gauges show is read from the scheduler's view. */
   text(view: SchedulerView): Promise<string> {
+    // A model that an engine does not list any more has no line any more.
+    this.#depth.reset();
+    this.#inflight.reset();
     for (const model of view.models) {
       this.#depth.set({ model: model.name }, model.queued);
       this.#inflight.set({ model: model.name }, model.running);
     }
     this.#oldestWait.set(view.oldestWaitMs / 1_000);
+    this.#memory.set({ kind: "budget" }, view.memoryBudget);
+    this.#memory.set({ kind: "used" }, view.memoryUsed);
     return this.#registry.metrics();
   }
 
   swapped(from: string | null, to: string, result: "ok" | "failed", ms: number): void {
     this.#swaps.inc({ from: from ?? "none", to, result });
     if (result === "ok") this.#swapSeconds.observe({ to }, ms / 1_000);
+  }
+
+  evicted(model: string): void {
+    this.#evictions.inc({ model });
   }
 
   served(model: string | null, status: number): void {

@@ -1,4 +1,4 @@
-import { isLoopback, nameKey } from "@farmgate/shared";
+import { type Api, isLoopback, nameKey } from "@farmgate/shared";
 import type { AgentConfig } from "./config.ts";
 
 /**
@@ -6,6 +6,15 @@ import type { AgentConfig } from "./config.ts";
  * or an attached engine (by its address) that loads its own models.
  */
 export type HeldBy = { kind: "script" } | { kind: "command"; command: string } | { kind: "engine"; url: string };
+
+/**
+ * How a loaded model leaves memory.
+ * call: its holder unloads it alone.
+ * replaced: nothing unloads it but the load of another model of the same holder (the script, or one engine), which
+ * makes it go.
+ * never: its engine has it loaded for as long as it runs (a llama-server with one model, vLLM).
+ */
+export type Leaving = "call" | "replaced" | "never";
 
 /** A configured model, or one that an attached engine lists, ready for use. */
 export interface ServedModel {
@@ -15,6 +24,8 @@ export interface ServedModel {
   engineName: string;
   /** Where its engine answers, without a trailing slash. */
   url: string;
+  /** What its engine wants as `Authorization: Bearer`. */
+  apiKey: string | null;
   /** Another model answers at the same address, so that an answer alone does not say which one is loaded. */
   sharesUrl: boolean;
   slots: number;
@@ -24,6 +35,7 @@ export interface ServedModel {
   timeoutMs: number;
   memoryBytes: number | null;
   heldBy: HeldBy;
+  leaves: Leaving;
   /** Milliseconds between the polite and the forced end of a `command`. */
   stopGraceMs: number;
   pinned: boolean;
@@ -32,18 +44,31 @@ export interface ServedModel {
   preload: boolean;
   /** After the caller left, the answer is read on up to these limits; 0 and 0: the engine's connection is closed. */
   drainOnAbort: { bytes: number; ms: number };
+  /** What its engine says that it is for (`chat`, `embeddings`, ...); null: guessed from the name. */
+  kind: string | null;
+  /** Which APIs its engine says that it speaks; null: it says nothing. */
+  apis: readonly Api[] | null;
 }
 
-/** The models of an agent by all their names. Iterates in the order of the configuration. */
+/**
+ * The models of an agent by all their names. Iterates in the order of the configuration, then engine by engine: an
+ * engine's models come and go with its list.
+ */
 export class ModelBook {
-  readonly models: readonly ServedModel[];
-  readonly #byKey = new Map<string, ServedModel>();
+  readonly #configured: readonly ServedModel[];
+  readonly #byEngine = new Map<string, readonly ServedModel[]>();
+  #models: readonly ServedModel[] = [];
+  #byKey: ReadonlyMap<string, ServedModel> = new Map();
 
   constructor(config: AgentConfig) {
-    this.models = config.models.map((model) => toServed(model, config));
-    for (const model of this.models) {
-      for (const spelling of [model.name, ...model.aliases]) this.#byKey.set(nameKey(spelling), model);
-    }
+    this.#configured = config.models.map((model) => toServed(model, config));
+    for (const { url } of config.engines) this.#byEngine.set(url, []);
+    this.#index();
+  }
+
+  /** All of them, as they are now: ask again after anything was awaited. */
+  get models(): readonly ServedModel[] {
+    return this.#models;
   }
 
   /** The model that a caller means, by name or alias, in any case and with or without `:latest`. */
@@ -53,7 +78,27 @@ export class ModelBook {
 
   /** Every name and alias, for "did you mean". */
   spellings(): string[] {
-    return this.models.flatMap((model) => [model.name, ...model.aliases]);
+    return this.#models.flatMap((model) => [model.name, ...model.aliases]);
+  }
+
+  /** The engine at this address lists these now, and no others. */
+  replaceEngine(url: string, models: readonly ServedModel[]): void {
+    this.#byEngine.set(url, models);
+    this.#index();
+  }
+
+  /** Where a name is taken twice, whoever comes first in the order keeps it. */
+  #index(): void {
+    const models = [...this.#configured, ...[...this.#byEngine.values()].flat()];
+    const byKey = new Map<string, ServedModel>();
+    const name = (spelling: string, model: ServedModel) => {
+      const key = nameKey(spelling);
+      if (!byKey.has(key)) byKey.set(key, model);
+    };
+    for (const model of models) name(model.name, model);
+    for (const model of models) for (const alias of model.aliases) name(alias, model);
+    this.#models = models;
+    this.#byKey = byKey;
   }
 }
 
@@ -63,6 +108,7 @@ function toServed(model: AgentConfig["models"][number], config: AgentConfig): Se
     aliases: model.aliases,
     engineName: model.model ?? model.name,
     url: model.url,
+    apiKey: null,
     sharesUrl: config.models.some((other) => other !== model && addressOf(other.url) === addressOf(model.url)),
     slots: model.slots,
     ready: model.ready,
@@ -70,16 +116,19 @@ function toServed(model: AgentConfig["models"][number], config: AgentConfig): Se
     timeoutMs: model.timeout ?? config.swap.timeout,
     memoryBytes: model.memory === 0 ? null : model.memory,
     heldBy: model.command === undefined ? { kind: "script" } : { kind: "command", command: model.command },
+    leaves: model.command !== undefined || config.swap.unload ? "call" : "replaced",
     stopGraceMs: model.stopGrace,
     pinned: model.pinned,
     ttlMs: model.ttl,
     preload: model.preload,
     drainOnAbort: { bytes: model.drainOnAbort.bytes, ms: model.drainOnAbort.time },
+    kind: null,
+    apis: null,
   };
 }
 
 /** Where a URL leads: every name of this machine's own loopback is one. */
-function addressOf(url: string): string {
+export function addressOf(url: string): string {
   const { protocol, hostname, port, pathname } = new URL(url);
   return `${protocol}//${isLoopback(hostname) ? "localhost" : hostname}:${port}${pathname}`;
 }

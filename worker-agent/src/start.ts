@@ -1,21 +1,24 @@
-import { isAbsolute, resolve } from "node:path";
-import { type Clock, type Environment, FarmError, formatDuration } from "@farmgate/shared";
+import { type Clock, type Environment, FarmError, formatDuration, MAX_WAITING_TOLD } from "@farmgate/shared";
 import { KeyRing, type Log, Upstreams } from "@farmgate/wire";
 import type { AgentConfig } from "./config.ts";
-import { Executor, type RunSwap } from "./executor.ts";
+import { discover } from "./discover.ts";
+import { Executor } from "./executor.ts";
 import { Learned } from "./learned.ts";
+import { type Machine, startMachine } from "./machine.ts";
 import { AgentMetrics } from "./metrics.ts";
+import { ModelSwitch } from "./model-switch.ts";
+import { Promises } from "./promises.ts";
 import { POLICIES } from "./queue/policies.ts";
 import { Scheduler } from "./queue/scheduler.ts";
-import type { SchedulerRules } from "./queue/types.ts";
+import type { SchedulerEvent } from "./queue/types.ts";
+import { modelRulesOf, replacesBy, rulesOf } from "./scheduler-rules.ts";
+import { readModelLog } from "./serve/model-log.ts";
 import { ModelOrders } from "./serve/model-orders.ts";
-import { ModelBook, type ServedModel } from "./served-model.ts";
+import { ModelBook } from "./served-model.ts";
 import { AgentServer } from "./server.ts";
+import type { Moment } from "./status.ts";
 import { EngineAsker } from "./swap/ask-engine.ts";
 import { pause } from "./swap/pause.ts";
-import { keepOutputSmall, outputDirectory } from "./swap/script-output.ts";
-import { splitWords } from "./swap/split-words.ts";
-import { SwapRunner } from "./swap/swap-runner.ts";
 
 /** Limit on the connection to an engine, which is on this machine or beside it; in milliseconds. */
 const CONNECT_MS = 5_000;
@@ -44,42 +47,46 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const models = new ModelBook(config);
   const asker = new EngineAsker(clock);
   const upstreams = new Upstreams(CONNECT_MS);
-  const learned = new Learned(models.models);
-  const swapping = await swapOptions(options);
-  const runner = new SwapRunner(swapping, asker);
-  const stopTrimming = keepOutputSmall(swapping.outputDirectory, clock);
-  const scheduler = new Scheduler(rulesOf(config), POLICIES[config.queue.policy]);
-  const metrics = new AgentMetrics();
-  const executor = new Executor(scheduler, swapper(runner, { models, learned, metrics, clock, log }), clock);
-  const runUnload = config.swap.unload
-    ? (model: ServedModel, signal: AbortSignal) => runner.unload(model, signal)
-    : null;
-  const server = new AgentServer({
-    identity: { name: config.name, version: options.version },
-    models,
-    keys: new KeyRing(config.keys),
-    executor,
-    orders: new ModelOrders(executor, runUnload, clock, log),
-    upstreams,
-    learned,
-    metrics,
-    clock,
-    log,
+  const learned = new Learned();
+  // What is told before the scheduler stands is in the book, which it reads as it is made, and in what is found.
+  let tell: (event: SchedulerEvent) => void = () => {};
+  const news = {
+    onModels: () => tell({ type: "models", models: rulesOf(config, models.models).models }),
+    onFound: (model: string) => {
+      learned.found(model, clock.now());
+      tell({ type: "found", model });
+    },
+    onLost: (model: string, reason: string) => {
+      log.warn({ model, reason }, `${model} is not loaded any more`);
+      tell({ type: "lost", model });
+    },
+  };
+  const machine = await startMachine({ ...options, models, asker, news });
+  const scheduler = new Scheduler(rulesOf(config, models.models), POLICIES[config.queue.policy], {
+    reloadMs: (model: string) => learned.loadMs(model, null, clock.now()),
   });
+  const metrics = new AgentMetrics();
+  const { holders } = machine;
+  const replaces = replacesBy(config);
+  const switching = new ModelSwitch({ models, holders, replaces, learned, metrics, clock, log });
+  const executor = new Executor(scheduler, switching, clock);
+  tell = (event) => executor.tell(event);
+  const server = createServer(options, { models, upstreams, learned, scheduler, executor, metrics, machine });
   const release = async (readMs: number) => {
     await server.close(readMs);
-    stopTrimming();
+    machine.stopTrimming();
+    await holders.close();
     await Promise.all([upstreams.destroy(), asker.close()]);
   };
   try {
-    if (await runner.endLeftover())
-      log.warn("an earlier agent was killed in a swap: its script, still running, is ended");
-    const found = await discover(runner, models, options);
-    if (found !== null) {
+    for (const found of await discover(holders, models.models, replaces, log)) {
       executor.tell({ type: "found", model: found.name });
-      learned.told(found.name, await runner.facts(found, new AbortController().signal));
+      learned.found(found.name, clock.now());
+      learned.told(found.name, await holders.facts(found, new AbortController().signal));
     }
     const { url, port } = await server.listen(config.listen);
+    // All that is loaded has been told: what is to be loaded without being asked for may begin.
+    executor.tell({ type: "tick" });
     log.info({ url, models: models.models.map((model) => model.name) }, `listening on ${url}`);
     return { url, port, close: once(() => drainAndStop(server, executor, release, options)) };
   } catch (error) {
@@ -88,80 +95,46 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   }
 }
 
-async function swapOptions({ config, directory, environment, clock }: AgentOptions) {
-  const [program = "", ...args] = splitWords(config.swap.command ?? "") ?? [];
-  return {
-    words: [program.includes("/") && !isAbsolute(program) ? resolve(directory, program) : program, ...args],
-    directory,
-    environment,
-    outputDirectory: await outputDirectory(directory, config.name),
-    pollMs: config.swap.poll,
-    clock,
-  };
-}
-
-function rulesOf({ queue, swap, models }: AgentConfig): SchedulerRules {
-  return {
-    maxBatch: queue.maxBatch,
-    maxWait: queue.maxWait,
-    minResident: queue.minResident,
-    gather: queue.gather,
-    maxDepth: queue.maxDepth,
-    failureLimit: swap.failureLimit,
-    failureReset: swap.failureReset,
-    models: models.map(({ name, slots }) => ({ name, slots })),
-  };
-}
-
-interface SwapContext {
+interface Parts {
   models: ModelBook;
+  upstreams: Upstreams;
   learned: Learned;
+  scheduler: Scheduler;
+  executor: Executor;
   metrics: AgentMetrics;
-  clock: Clock;
-  log: Log;
+  machine: Machine;
 }
 
-/** The scheduler's swaps, run and written down. */
-function swapper(runner: SwapRunner, { models, learned, metrics, clock, log }: SwapContext): RunSwap {
-  return async (name, previous, why, signal) => {
-    const model = models.find(name);
-    if (model === undefined) return { ok: false, reason: `${name} is not configured` };
-    const startedAt = clock.now();
-    log.info({ model: name, previous, why }, `loading ${name}`);
-    const result = await runner.swap(model, previous, signal);
-    const ms = clock.now() - startedAt;
-    const line = { model: name, previous, why, ms: Math.round(ms) };
-    metrics.swapped(previous, name, result.ok ? "ok" : "failed", ms);
-    if (result.ok) {
-      learned.loaded(name, ms);
-      void runner.facts(model, signal).then((facts) => learned.told(name, facts));
-      log.info(line, `${name} is loaded after ${formatDuration(ms)}`);
-      return { ok: true };
-    }
-    log.error({ ...line, error: result.reason, tail: result.tail }, `loading ${name} failed`);
-    return { ok: false, reason: result.tail === "" ? result.reason : `${result.reason}: ${result.tail}` };
-  };
-}
-
-/** What is loaded already. One model at a time: of several that answer the first one counts. */
-async function discover(
-  runner: SwapRunner,
-  models: ModelBook,
-  { config, log }: AgentOptions,
-): Promise<ServedModel | null> {
-  const { signal } = new AbortController();
-  let found: ServedModel[] = [];
-  try {
-    found = await (config.swap.status ? runner.reported(models.models, signal) : runner.ready(models.models, signal));
-  } catch (error) {
-    log.warn({ error: String(error) }, "it is not known what is loaded; nothing is taken to be");
-  }
-  const [first, ...others] = found;
-  if (first === undefined) return null;
-  const names = others.map((model) => model.name);
-  if (names.length === 0) log.info({ model: first.name }, `${first.name} was found loaded`);
-  else log.warn({ model: first.name, others: names }, `more than one model answers; ${first.name} is taken as loaded`);
-  return first;
+function createServer(options: AgentOptions, parts: Parts): AgentServer {
+  const { config, version, clock, log } = options;
+  const { models, upstreams, learned, scheduler, executor, metrics, machine } = parts;
+  const promises = new Promises();
+  const moment = (): Moment => ({
+    now: clock.now(),
+    models: models.models,
+    rules: rulesOf(config, models.models),
+    view: executor.view(),
+    waiting: scheduler.waiting(clock.now(), MAX_WAITING_TOLD),
+    learned,
+    promises,
+    promised: config.queue.policy === "greedy",
+    longestAnswerMs: config.queue.longestAnswer,
+  });
+  return new AgentServer({
+    identity: { name: config.name, version },
+    models,
+    keys: new KeyRing(config.keys),
+    executor,
+    orders: new ModelOrders(executor, (model) => modelRulesOf(model).unloads, clock, log),
+    upstreams,
+    learned,
+    moment,
+    engines: () => machine.attached.status(),
+    metrics,
+    readLog: (model, lines) => readModelLog(machine.outputDirectory, model, lines),
+    clock,
+    log,
+  });
 }
 
 async function drainAndStop(

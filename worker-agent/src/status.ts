@@ -1,6 +1,16 @@
-import { type AgentCatalog, type Api, CATALOG_PROTOCOL, kindOfName } from "@farmgate/shared";
+import {
+  type AgentCatalog,
+  type AgentCatalogModel,
+  type Api,
+  CATALOG_PROTOCOL,
+  kindOfName,
+  MAX_WAITING_TOLD,
+} from "@farmgate/shared";
 import type { Learned } from "./learned.ts";
-import type { SchedulerView } from "./queue/types.ts";
+import type { Promises } from "./promises.ts";
+import { type ForecastCosts, predictedWaits } from "./queue/forecast.ts";
+import { type Longest, promisedWait } from "./queue/promise.ts";
+import type { SchedulerRules, SchedulerView, WaitingJob } from "./queue/types.ts";
 import type { ServedModel } from "./served-model.ts";
 
 /** All that is passed on; which of them a model speaks is its engine's to say. */
@@ -11,14 +21,37 @@ export interface Identity {
   version: string;
 }
 
-/** The catalogue (contract section 5) of what the scheduler knows now. */
-export function catalogOf(
-  identity: Identity,
-  models: readonly ServedModel[],
-  view: SchedulerView,
-  learned: Learned,
-): AgentCatalog {
+/** An attached engine, as `/health` tells of it. */
+export interface EngineStatus {
+  url: string;
+  engine: string | null;
+  /** `up`, or what is wrong with it. */
+  state: string;
+}
+
+/** The agent at one moment, on the scheduler's clock. */
+export interface Moment {
+  now: number;
+  models: readonly ServedModel[];
+  rules: SchedulerRules;
+  view: SchedulerView;
+  waiting: readonly WaitingJob[];
+  learned: Learned;
+  promises: Promises;
+  /** The policy is the greedy one, whose rules the promise stands on; without them nothing is promised. */
+  promised: boolean;
+  /** `queue.longestAnswer`: what the promise counts with until longer answers were seen. */
+  longestAnswerMs: number;
+}
+
+/** The catalogue (contract section 5) of what is known now. */
+export function catalogOf(identity: Identity, moment: Moment): AgentCatalog {
+  const { view, rules, models, promises, now } = moment;
+  const longest = longestOf(moment);
   const states = new Map(view.models.map((state) => [state.name, state]));
+  const predicted = predictedWaits(view, rules, costsOf(moment));
+  const waiting = moment.waiting.slice(0, MAX_WAITING_TOLD);
+  const rests = moment.promised ? promises.rest(waiting, view, rules, longest, now) : [];
   return {
     protocol: CATALOG_PROTOCOL,
     worker: identity.name,
@@ -26,51 +59,103 @@ export function catalogOf(
     draining: view.draining,
     models: models.map((model) => {
       const state = states.get(model.name);
-      const { loadMs, tokensPerSecond, engine, contextLength } = learned.of(model.name);
-      return {
-        id: model.name,
-        aliases: [...model.aliases],
-        kind: kindOfName(model.engineName),
-        state: state?.state ?? "unknown",
-        slots: { total: model.slots, busy: state?.running ?? 0 },
-        queued: state?.queued ?? 0,
-        oldest_wait_ms: rounded(state?.oldestWaitMs ?? null),
-        load_ms: rounded(loadMs),
-        tokens_per_second: tokensPerSecond,
-        context_length: contextLength,
-        memory_bytes: model.memoryBytes,
-        engine,
-        apis: APIS,
-        quantization: null,
-        digest: null,
-        pinned: false,
-        prompt_tokens_per_second: null,
-        service_ms: null,
-        predicted_wait_ms: null,
-        wait_bound_ms: null,
+      const figures = {
+        predicted_wait_ms: rounded(predicted.get(model.name) ?? null),
+        wait_bound_ms: rounded(state === undefined ? null : boundOf(state, moment, longest)),
       };
+      return { ...catalogModel(model, state, moment), ...figures };
     }),
-    queue: { depth: view.depth, swapping_to: view.swappingTo, waiting: [] },
-    memory: {
-      budget_bytes: 0,
-      used_bytes: models.find((model) => model.name === view.loaded)?.memoryBytes ?? 0,
+    queue: {
+      depth: view.depth,
+      swapping_to: view.swappingTo,
+      waiting: waiting.map(({ requestId, model, position, waitedMs }, at) => ({
+        id: requestId,
+        model,
+        position,
+        waited_ms: Math.round(waitedMs),
+        bound_ms: rounded(rests[at] ?? null),
+      })),
     },
+    memory: { budget_bytes: view.memoryBudget, used_bytes: view.memoryUsed },
   };
 }
 
+type ModelView = SchedulerView["models"][number];
+
+function catalogModel(
+  model: ServedModel,
+  state: ModelView | undefined,
+  { view, learned, now }: Moment,
+): Omit<AgentCatalogModel, "predicted_wait_ms" | "wait_bound_ms"> {
+  const figures = learned.of(model.name);
+  return {
+    id: model.name,
+    aliases: [...model.aliases],
+    kind: model.kind ?? kindOfName(model.engineName),
+    state: state?.state ?? "unknown",
+    slots: { total: model.slots, busy: state?.running ?? 0 },
+    queued: state?.queued ?? 0,
+    oldest_wait_ms: rounded(state?.oldestWaitMs ?? null),
+    load_ms: rounded(learned.loadMs(model.name, loadedNow(view), now)),
+    tokens_per_second: figures.tokensPerSecond,
+    context_length: figures.contextLength,
+    memory_bytes: model.memoryBytes,
+    engine: figures.engine,
+    apis: [...(model.apis ?? APIS)],
+    quantization: null,
+    digest: null,
+    pinned: model.pinned,
+    prompt_tokens_per_second: figures.promptTokensPerSecond,
+    service_ms: rounded(figures.serviceMs),
+  };
+}
+
+/** The promise for a request that came now; null: it would be refused. */
+function boundOf(state: ModelView, { view, rules, promised }: Moment, longest: Longest): number | null {
+  const model = rules.models.find(({ name }) => name === state.name);
+  if (!promised) return null;
+  if (model === undefined || view.draining || state.retryInMs !== null) return null;
+  return promisedWait(model, { place: state.queued + 1, loaded: state.state === "warm" }, rules, longest);
+}
+
+function costsOf({ view, learned, now }: Moment): ForecastCosts {
+  return {
+    serviceMs: (model) => learned.of(model).serviceMs,
+    loadMs: (model) => learned.loadMs(model, loadedNow(view), now),
+  };
+}
+
+function longestOf({ models, learned, longestAnswerMs }: Moment): Longest {
+  const timeouts = new Map(models.map(({ name, timeoutMs }) => [name, timeoutMs]));
+  return {
+    loadMs: (model) => learned.of(model).longestLoadMs ?? timeouts.get(model) ?? 0,
+    answerMs: Math.max(longestAnswerMs, learned.longestAnswerMs),
+  };
+}
+
+/** The model that a load would most likely follow. */
+function loadedNow(view: SchedulerView): string | null {
+  return view.loaded[0] ?? null;
+}
+
 /** `GET /health` (contract section 5). `uptimeMs`: since the agent started. */
-export function healthOf(view: SchedulerView, learned: Learned, uptimeMs: number): object {
+export function healthOf(
+  view: SchedulerView,
+  learned: Learned,
+  engines: readonly EngineStatus[],
+  uptimeMs: number,
+): object {
   const failed = view.models.some((model) => model.state === "failed");
   return {
     status: view.draining ? "draining" : failed ? "degraded" : "ok",
-    model: view.loaded,
+    model: loadedNow(view),
     queue_depth: view.depth,
     oldest_wait_ms: Math.round(view.oldestWaitMs),
     inflight: view.inflight,
     last_swap_ms: rounded(learned.lastSwapMs),
     swaps: view.swaps,
     uptime_s: Math.floor(uptimeMs / 1_000),
-    engines: [],
+    engines,
   };
 }
 

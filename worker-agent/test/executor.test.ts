@@ -1,7 +1,7 @@
 import { FarmError } from "@farmgate/shared";
 import { array, assert, asyncProperty, constantFrom, integer, tuple } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Decider, Executor, type Waiter } from "../src/executor.ts";
+import { type Decider, Executor, type Switching, type Waiter } from "../src/executor.ts";
 import { Scheduler } from "../src/index.ts";
 import type { SchedulerEffect, SchedulerEvent } from "../src/queue/types.ts";
 import { ExecutorWorld, job, settled, STEPS } from "./support/executor-world.ts";
@@ -17,6 +17,7 @@ function scripted(answer: (event: SchedulerEvent) => SchedulerEffect[]): { decid
     maxDepth: 1,
     failureLimit: 1,
     failureReset: 1,
+    budget: 0,
     models: [],
   }).view(0);
   const on = (event: SchedulerEvent) => {
@@ -26,6 +27,12 @@ function scripted(answer: (event: SchedulerEvent) => SchedulerEffect[]): { decid
   return { decider: { on, view: () => view }, told };
 }
 
+/** Switching that succeeds at once. */
+const easy: Switching = { swap: async () => ({ ok: true }), unload: async () => ({ ok: true }), lost: () => {} };
+const swapTo = (model: string): SchedulerEffect => {
+  return { type: "swap", model, previous: null, victims: [], reason: "asked for" };
+};
+
 const nobody: Waiter = { granted: () => {}, rejected: () => {}, cut: () => {} };
 
 describe("the executor", () => {
@@ -33,7 +40,7 @@ describe("the executor", () => {
     const { decider, told } = scripted((event) =>
       event.type === "arrive" ? [{ type: "grant", id: event.job.id, model: "a", waitedMs: 0 }] : [],
     );
-    const executor = new Executor(decider, async () => ({ ok: true }), new HandClock());
+    const executor = new Executor(decider, easy, new HandClock());
     executor.submit(job("1"), nobody);
     executor.finished("1");
     executor.finished("1");
@@ -43,7 +50,7 @@ describe("the executor", () => {
 
   it("does not end a job that still waits, and lets nobody leave twice", () => {
     const { decider, told } = scripted(() => []);
-    const executor = new Executor(decider, async () => ({ ok: true }), new HandClock());
+    const executor = new Executor(decider, easy, new HandClock());
     executor.submit(job("1"), nobody);
     executor.finished("1");
     executor.leave("1");
@@ -51,31 +58,40 @@ describe("the executor", () => {
     expect(told.map((event) => event.type)).toEqual(["arrive", "leave"]);
   });
 
-  it("runs one script at a time: a swap waits for an unload that is under way", async () => {
+  it("runs one operation at a time: a swap waits for an unload that is under way", async () => {
     const order: string[] = [];
-    const { decider } = scripted((event) =>
-      event.type === "arrive" ? [{ type: "swap", model: "a", previous: null, reason: "" }] : [],
-    );
-    const runSwap = async () => {
-      order.push("swap");
-      return { ok: true } as const;
-    };
-    const executor = new Executor(decider, runSwap, new HandClock());
-    let unloaded = () => {};
-    const unload = executor.runAlone(async () => {
-      order.push("unload");
-      await new Promise<void>((resolve) => {
-        unloaded = resolve;
-      });
-      order.push("unloaded");
+    const { decider, told } = scripted((event) => {
+      if (event.type !== "arrive") return [];
+      return event.job.id === "1" ? [{ type: "unload", model: "b", reason: "" }] : [swapTo("a")];
     });
+    let unloaded = () => {};
+    const switching: Switching = {
+      lost: () => {},
+      swap: async () => {
+        order.push("swap");
+        return { ok: true };
+      },
+      unload: async () => {
+        order.push("unload");
+        await new Promise<void>((resolve) => {
+          unloaded = resolve;
+        });
+        order.push("unloaded");
+        return { ok: true };
+      },
+    };
+    const executor = new Executor(decider, switching, new HandClock());
     executor.submit(job("1"), nobody);
+    executor.submit(job("2"), nobody);
     await settled();
     expect(order).toEqual(["unload"]);
     unloaded();
-    await unload;
     await settled();
     expect(order).toEqual(["unload", "unloaded", "swap"]);
+    expect(told.slice(2)).toEqual([
+      { type: "unloaded", model: "b" },
+      { type: "swapped", model: "a" },
+    ]);
   });
 
   it("takes in what happens while effects are applied only after all of them", () => {
@@ -83,7 +99,7 @@ describe("the executor", () => {
     const { decider, told } = scripted((event) =>
       event.type === "tick" ? ["1", "2"].map((id) => ({ type: "grant", id, model: "a", waitedMs: 0 })) : [],
     );
-    const executor = new Executor(decider, async () => ({ ok: true }), new HandClock());
+    const executor = new Executor(decider, easy, new HandClock());
     for (const id of ["1", "2"]) {
       const granted = () => {
         order.push(id);
@@ -102,7 +118,7 @@ describe("the executor", () => {
     const { decider, told } = scripted((event) =>
       event.type === "arrive" ? [{ type: "wake", at: wakes.shift() ?? null }] : [],
     );
-    const executor = new Executor(decider, async () => ({ ok: true }), clock);
+    const executor = new Executor(decider, easy, clock);
     executor.submit(job("1"), nobody);
     expect(clock.pending).toEqual([100]);
     executor.submit(job("2"), nobody);
@@ -113,22 +129,38 @@ describe("the executor", () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it("tells a failed swap with its reason, also when the swap itself breaks", async () => {
-    const { decider, told } = scripted((event) =>
-      event.type === "arrive" ? [{ type: "swap", model: event.job.model, previous: null, reason: "asked for" }] : [],
-    );
-    const runSwap = async (model: string) => {
+  it("tells a failed swap with its reason and what is gone, also when the swap itself breaks", async () => {
+    const { decider, told } = scripted((event) => (event.type === "arrive" ? [swapTo(event.job.model)] : []));
+    const swap: Switching["swap"] = async ({ model }) => {
       if (model === "b") throw new Error("a bug");
-      return { ok: false, reason: "exit code 3" } as const;
+      return { ok: false, reason: "exit code 3", lost: ["c"] };
     };
-    const executor = new Executor(decider, runSwap, new HandClock());
+    const executor = new Executor(decider, { ...easy, swap }, new HandClock());
     executor.submit(job("1", "a"), nobody);
     await settled();
     executor.submit(job("2", "b"), nobody);
     await settled();
     expect(told.filter((event) => event.type === "swap_failed")).toEqual([
-      { type: "swap_failed", model: "a", reason: "exit code 3" },
-      { type: "swap_failed", model: "b", reason: "Error: a bug" },
+      { type: "swap_failed", model: "a", reason: "exit code 3", lost: ["c"] },
+      { type: "swap_failed", model: "b", reason: "Error: a bug", lost: [] },
+    ]);
+  });
+
+  it("tells a failed unload, whether the model still stands, and takes it for gone when the unload itself breaks", async () => {
+    const { decider, told } = scripted((event) =>
+      event.type === "arrive" ? [{ type: "unload", model: event.job.model, reason: "idle" }] : [],
+    );
+    const unload: Switching["unload"] = async (model) => {
+      if (model === "b") throw new Error("a bug");
+      return { ok: false, reason: "exit code 3", still: true };
+    };
+    const executor = new Executor(decider, { ...easy, unload }, new HandClock());
+    executor.submit(job("1", "a"), nobody);
+    executor.submit(job("2", "b"), nobody);
+    await settled();
+    expect(told.filter((event) => event.type === "unload_failed")).toEqual([
+      { type: "unload_failed", model: "a", still: true, reason: "exit code 3" },
+      { type: "unload_failed", model: "b", still: false, reason: "Error: a bug" },
     ]);
   });
 
@@ -136,7 +168,7 @@ describe("the executor", () => {
     const { decider, told } = scripted((event) =>
       event.type === "arrive" && event.job.id === "1" ? [{ type: "grant", id: "1", model: "a", waitedMs: 0 }] : [],
     );
-    const executor = new Executor(decider, async () => ({ ok: true }), new HandClock());
+    const executor = new Executor(decider, easy, new HandClock());
     executor.submit(job("1"), nobody);
     executor.again("1", job("1.again"), nobody);
     executor.finished("1");
@@ -151,7 +183,7 @@ describe("the executor that waits for its last answer", () => {
       if (event.job.id === "1") return [{ type: "grant", id: "1", model: "a", waitedMs: 0 }];
       return [{ type: "reject", id: event.job.id, code: "draining", message: "draining", retryAfterS: null }];
     });
-    const executor = new Executor(decider, async () => ({ ok: true }), new HandClock());
+    const executor = new Executor(decider, easy, new HandClock());
     executor.submit(job("1"), nobody);
     let idle = false;
     void executor.idle().then(() => (idle = true));
@@ -181,22 +213,29 @@ describe("the executor with the real scheduler", () => {
 });
 
 describe("the executor that stops", () => {
-  it("starts no script that still waited for another one to end", async () => {
-    const { decider } = scripted(() => []);
-    const executor = new Executor(decider, async () => ({ ok: true }), new HandClock());
+  it("starts no operation that still waited for another one to end", async () => {
+    const { decider, told } = scripted((event) =>
+      event.type === "arrive" ? [{ type: "unload", model: "b", reason: "" }, swapTo("a")] : [],
+    );
     let ended = () => {};
-    const running = executor.runAlone(() => new Promise<void>((resolve) => (ended = resolve)));
-    await settled();
     let ran = false;
-    const next = executor.runAlone(async () => {
-      ran = true;
-    });
+    const switching: Switching = {
+      lost: () => {},
+      swap: async () => {
+        ran = true;
+        return { ok: true };
+      },
+      unload: () => new Promise((resolve) => (ended = () => resolve({ ok: true }))),
+    };
+    const executor = new Executor(decider, switching, new HandClock());
+    executor.submit(job("1"), nobody);
+    await settled();
     const stopped = executor.stop(new FarmError("draining", "stopping"));
     ended();
-    await running;
-    await expect(next).rejects.toMatchObject({ code: "draining" });
     await stopped;
+    await settled();
     expect(ran).toBe(false);
+    expect(told.at(-1)).toMatchObject({ type: "swap_failed", reason: expect.stringContaining("stopping") });
   });
 
   it("cuts what runs, ends the swap by its signal, and answers what waits", async () => {
@@ -204,16 +243,16 @@ describe("the executor that stops", () => {
     const { decider } = scripted((event) => {
       if (event.type !== "arrive") return [];
       if (event.job.id === "1") return [{ type: "grant", id: "1", model: "a", waitedMs: 0 }];
-      return event.job.id === "2" ? [{ type: "swap", model: "b", previous: "a", reason: "" }] : [];
+      return event.job.id === "2" ? [swapTo("b")] : [];
     });
-    const runSwap = (_model: string, _previous: string | null, _why: string, signal: AbortSignal) =>
-      new Promise<{ ok: false; reason: string }>((resolve) => {
+    const swap: Switching["swap"] = (_order, signal) =>
+      new Promise((resolve) => {
         signal.addEventListener("abort", () => {
           ends.push("swap ended");
-          resolve({ ok: false, reason: "was stopped" });
+          resolve({ ok: false, reason: "was stopped", lost: [] });
         });
       });
-    const executor = new Executor(decider, runSwap, new HandClock());
+    const executor = new Executor(decider, { ...easy, swap }, new HandClock());
     const cut = (error: FarmError) => {
       ends.push(`1 cut: ${error.code}`);
       executor.finished("1");

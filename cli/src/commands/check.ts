@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { problemsOf } from "../config/check-file.ts";
 import { openConfig } from "../config/open-config.ts";
 import { swapScriptWarnings } from "../config/swap-scripts.ts";
+import { waitPromises } from "../config/wait-promise.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 
@@ -15,23 +16,29 @@ export function addCheckCommand(program: Command, io: Io, finish: (exitCode: num
 }
 
 async function check(file: string, io: Io): Promise<number> {
-  const { problems, warnings } = await found(file, io);
+  const { problems, warnings, promises } = await found(file, io);
   for (const warning of warnings) io.stderr.write(`warning: ${formatProblem(warning, file)}\n`);
-  io.stdout.write(problems.length === 0 ? "ok\n" : `${problems.map((one) => formatProblem(one, file)).join("\n")}\n`);
+  const lines = problems.length === 0 ? ["ok", ...promises] : problems.map((one) => formatProblem(one, file));
+  io.stdout.write(`${lines.join("\n")}\n`);
   return problems.length === 0 ? EXIT.ok : EXIT.failure;
 }
 
 interface Found {
   problems: readonly ConfigProblem[];
   warnings: readonly ConfigProblem[];
+  /** The longest wait in each agent's queue, in words. */
+  promises: readonly string[];
 }
 
 async function found(file: string, io: Io): Promise<Found> {
   try {
     const opened = await openConfig(file, io.env);
-    return { problems: problemsOf(opened), warnings: await swapScriptWarnings(opened) };
+    const problems = problemsOf(opened);
+    const promises = problems.length === 0 ? waitPromises(opened) : { lines: [], warnings: [] };
+    const warnings = [...(await swapScriptWarnings(opened)), ...promises.warnings];
+    return { problems, warnings, promises: promises.lines };
   } catch (error) {
-    if (error instanceof ConfigError) return { problems: error.problems, warnings: [] };
+    if (error instanceof ConfigError) return { problems: error.problems, warnings: [], promises: [] };
     throw error;
   }
 }

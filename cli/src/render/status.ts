@@ -29,6 +29,7 @@ const requestSchema = z.object({
   phase: shownText,
   caller: shownText,
   age_ms: z.number(),
+  queue: z.object({ position: z.number(), waited_ms: z.number(), bound_ms: z.number().nullable() }).nullish(),
 });
 const statusSchema = z.object({
   workers: z.object({ workers: z.array(workerSchema) }).transform((answer) => answer.workers),
@@ -109,5 +110,13 @@ function requestLines(requests: FarmStatus["requests"], width: number): string[]
     formatDuration(request.age_ms),
     request.caller || "-",
   ]);
-  return table(["REQUEST", "MODEL", "API", "WORKER", "PHASE", "AGE", "CALLER"], rows, width);
+  const waits = requests.flatMap((request) => waitLine(request));
+  return [...table(["REQUEST", "MODEL", "API", "WORKER", "PHASE", "AGE", "CALLER"], rows, width), ...waits];
+}
+
+/** What a request in an agent's queue is told of its wait. */
+function waitLine({ id, worker, queue }: FarmStatus["requests"][number]): string[] {
+  if (!queue) return [];
+  const atMost = queue.bound_ms === null ? "" : `, at most ${formatDuration(queue.bound_ms)} more`;
+  return [`${id} waits ${formatDuration(queue.waited_ms)} at ${worker ?? "-"}, place ${queue.position}${atMost}`];
 }

@@ -69,6 +69,26 @@ describe("the state of a farm as text", () => {
     );
   });
 
+  test("a request in an agent's queue with its place and the longest that it will still wait", () => {
+    const waiting = (id: string, queue: object | null) => ({
+      ...answers.requests.requests[0],
+      id,
+      phase: "asking",
+      queue,
+    });
+    const requests = [
+      waiting("r2", { position: 3, waited_ms: 12_000, bound_ms: 1_320_000 }),
+      waiting("r3", { position: 1, waited_ms: 90_000, bound_ms: null }),
+      waiting("r4", null),
+    ];
+    const lines = renderStatus("http://x", readStatus({ ...answers, requests: { requests } }), 80).split("\n");
+    expect(lines.slice(-3)).toEqual([
+      "r2 waits 12 s at gpu-box, place 3, at most 22 min more",
+      "r3 waits 1 min 30 s at gpu-box, place 1",
+      "",
+    ]);
+  });
+
   test("long names leave every table within the terminal", () => {
     const id = "mlx-community/Qwen3-Coder-30B-A3B-Instruct-4bit-with-a-very-long-name-indeed";
     const long = {

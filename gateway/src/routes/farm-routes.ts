@@ -6,7 +6,7 @@ import type { Farm } from "../farm.ts";
 import { explainNow } from "../proxy/dry-run.ts";
 import type { LiveRequest } from "../proxy/live-requests.ts";
 import { keyAllows, resolveName } from "../routing/resolve-name.ts";
-import { farmModel, farmRequest, farmWorker } from "./farm-views.ts";
+import { farmModel, farmRequest, farmWorker, queuePlace } from "./farm-views.ts";
 
 /** The live state of the farm, and what an operator may change of it. */
 export function farmRoutes(app: FastifyInstance, farm: Farm): void {
@@ -22,7 +22,9 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
     requests: farm.live
       .all()
       .filter((live) => mayTouch(request, live))
-      .map((live) => farmRequest(live, farm.clock.wall())),
+      .map((live) => {
+        return farmRequest(live, queuePlace(live, farm.catalog.current, farm.clock.now()), farm.clock.wall());
+      }),
   }));
   app.delete<{ Params: { id: string } }>("/farm/requests/:id", (request, reply) => {
     const live = farm.live.get(request.params.id);

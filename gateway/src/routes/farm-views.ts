@@ -43,7 +43,33 @@ export function farmModel(model: UnionModel, catalog: Catalog, warmth: Warmth): 
 }
 
 /** One entry of `/farm/requests`. `nowWall` is milliseconds since the Unix epoch. */
-export function farmRequest(live: LiveRequest, nowWall: number): object {
+export function farmRequest(live: LiveRequest, queue: QueuePlace | null, nowWall: number): object {
   const { id, api, model, worker, phase, callerName, since } = live;
-  return { id, api, model, worker, phase, caller: callerName, since, age_ms: Math.max(0, Math.round(nowWall - since)) };
+  const age = Math.max(0, Math.round(nowWall - since));
+  return { id, api, model, worker, phase, caller: callerName, since, age_ms: age, queue };
+}
+
+interface QueuePlace {
+  /** In its model's queue, from 1. */
+  position: number;
+  waited_ms: number;
+  /** The longest that it will still wait, as its agent promised; null: not known. */
+  bound_ms: number | null;
+}
+
+/**
+ * Where a request waits in its agent's queue by the agent's last catalogue, whose times are brought up to `now`
+ * (milliseconds, the clock of polls); null: it waits in none, as far as is known.
+ */
+export function queuePlace(live: LiveRequest, catalog: Catalog, now: number): QueuePlace | null {
+  if (live.phase !== "asking") return null;
+  const worker = catalog.workers.find(({ config }) => config.name === live.worker);
+  const told = worker?.report?.waiting.find(({ id }) => id === live.id);
+  if (worker === undefined || told === undefined) return null;
+  const since = Math.max(0, now - (worker.catalogAt ?? now));
+  return {
+    position: told.position,
+    waited_ms: Math.round(told.waitedMs + since),
+    bound_ms: told.boundMs === null ? null : Math.round(Math.max(0, told.boundMs - since)),
+  };
 }

@@ -47,6 +47,24 @@ describe("a newer catalogue", () => {
   });
 });
 
+describe("a catalogue in which only the queue differs", () => {
+  it("leaves pairs set aside, and nothing is looked up anew", () => {
+    const models = [catalogModel("m", "warm")];
+    const waiting = (waitedMs: number) => [{ id: "r", model: "m", position: 1, waitedMs, boundMs: 5 }];
+    const farm = polls(report(models, { waiting: waiting(1) }));
+    farm.on({ type: "disowned", worker: "a", model: "m", reason: "404" });
+    const { asideUntil, byKey } = farm.worker("a");
+    const { union, listings } = farm.catalog;
+    farm.polled("a", { kind: "ok", engine: "agent", report: report(models, { waiting: waiting(2) }) });
+    const after = farm.worker("a");
+    expect([...after.asideUntil]).toEqual([...asideUntil]);
+    expect([...after.byKey]).toEqual([...byKey]);
+    expect(farm.catalog.union).toBe(union);
+    expect(farm.catalog.listings).toBe(listings);
+    expect(asideUntil.size).toBe(1);
+  });
+});
+
 describe("a model that answered", () => {
   it("loses the forecast that was made while it was cold", () => {
     const farm = polls(report([catalogModel("m", "cold", { predictedWaitMs: 25_000, loadMs: 20_000 })]));

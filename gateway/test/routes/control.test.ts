@@ -120,6 +120,30 @@ describe("/farm", () => {
     expect((await json(gateway, "/farm/workers")).body.workers[0]?.inflight).toBe(1);
   });
 
+  it("shows where a request waits in its agent's queue, and how long it will at most", async () => {
+    const a = await fakeWorker({ m: "cold" }, hangs);
+    const waits = { model: "m", position: 3, waited_ms: 12_000, bound_ms: 1_320_000 };
+    a.waiting = [
+      { id: "of another gateway", ...waits, position: 2 },
+      { id: "q", ...waits },
+    ];
+    const gateway = await runGateway({ workers: agents({ a }) });
+    void chat(gateway, {}, { headers: { "x-request-id": "q" } }).catch(() => {});
+    void chat(gateway, {}, { headers: { "x-request-id": "r" } }).catch(() => {});
+    await until("both are asked", () => a.asked.length === 2);
+    const requests = async () => {
+      const { body } = await json(gateway, "/farm/requests");
+      return body.requests as { id: string; queue: { waited_ms: number; bound_ms: number } | null }[];
+    };
+    const queued = (await requests()).find(({ id }) => id === "q")?.queue;
+    expect(queued).toMatchObject({ position: 3 });
+    expect(queued?.waited_ms).toBeGreaterThanOrEqual(12_000);
+    expect((queued?.waited_ms ?? 0) + (queued?.bound_ms ?? 0)).toBe(1_332_000);
+    expect((await requests()).find(({ id }) => id === "r")?.queue).toBe(null);
+    a.waiting = [];
+    await until("it waits no more", async () => (await requests()).every(({ queue }) => queue === null));
+  });
+
   it("takes a worker out of routing and back", async () => {
     const a = await fakeWorker({ m: "warm" });
     const b = await fakeWorker({ m: "cold" });

@@ -30,6 +30,8 @@ export interface FakeWorker {
   /** Model -> what else its catalogue tells of it. */
   figures: Record<string, Record<string, unknown>>;
   draining: boolean;
+  /** `queue.waiting` of its catalogue. */
+  waiting: object[];
   /** More of its catalogue: of each model, and beside them. */
   more: { model: object; catalog: object };
   /** Orders to load a model, as they came. */
@@ -84,6 +86,7 @@ export async function fakeWorker(
     models,
     figures: {},
     draining: false,
+    waiting: [],
     more: { model: {}, catalog: {} },
     ordered: [],
     orderHeaders: [],
@@ -104,6 +107,7 @@ export async function fakeWorker(
 function answerCatalog(worker: FakeWorker, response: ServerResponse): void {
   if (worker.catalogStatus === 0) return;
   response.writeHead(worker.catalogStatus, { "content-type": "application/json" });
+  const queue = { depth: worker.waiting.length, swapping_to: null, waiting: worker.waiting };
   const models = Object.entries(worker.models).map(([id, state]) => ({
     id,
     state,
@@ -112,7 +116,16 @@ function answerCatalog(worker: FakeWorker, response: ServerResponse): void {
     ...worker.figures[id],
   }));
   const { draining, memory } = worker;
-  const catalog = { protocol: 1, worker: "fake", version: "0", draining, memory, models, ...worker.more.catalog };
+  const catalog = {
+    protocol: 1,
+    worker: "fake",
+    version: "0",
+    draining,
+    memory,
+    queue,
+    models,
+    ...worker.more.catalog,
+  };
   response.end(JSON.stringify(catalog));
 }
 

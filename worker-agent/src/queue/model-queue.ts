@@ -72,6 +72,19 @@ class CallersInTurn {
     return count;
   }
 
+  /** At most `limit` jobs in the order in which they are taken, as things stand. */
+  inOrder(limit: number): Waiting[] {
+    const lanes = Array.from(this.#ring, ({ jobs }) => jobs.head(limit));
+    const order: Waiting[] = [];
+    for (let round = 0; order.length < limit && lanes.some((jobs) => round < jobs.length); round += 1) {
+      for (const jobs of lanes) {
+        const entry = jobs[round];
+        if (entry !== undefined) order.push(entry);
+      }
+    }
+    return order.slice(0, limit);
+  }
+
   #close(lane: Lane): void {
     this.#ring.remove(lane);
     this.#lanes.delete(lane.caller);
@@ -165,6 +178,14 @@ export class ModelQueue {
     const { interactive, batch } = this.#classes;
     const ahead = entry.priority === "batch" ? interactive.size + batch.ahead(entry) : interactive.ahead(entry);
     return this.#loads.size + ahead + 1;
+  }
+
+  /** At most `limit` waiting jobs in the order in which they are taken, as things stand. */
+  inOrder(limit: number, now: number): Waiting[] {
+    this.#promote(now);
+    const { interactive, batch } = this.#classes;
+    const requests = [...interactive.inOrder(limit), ...batch.inOrder(limit)];
+    return [...this.#loads.head(limit), ...requests].slice(0, limit);
   }
 
   /** Every waiting job, oldest first; a copy, so that they may be removed on the way. */

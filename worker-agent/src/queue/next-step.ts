@@ -1,69 +1,136 @@
+import { type Candidate, chooseVictims, fitsWithout, isBarred, type Rooms } from "./admission.ts";
+import { neverFits } from "./fit.ts";
 import { longestWaiting } from "./greedy.ts";
-import { waiters } from "./model-state.ts";
-import type { ModelState, Waiter } from "./model-state.ts";
-import type { Policy } from "./policy.ts";
-import { isDue, keepUntil, mayClose } from "./turn.ts";
-import type { Turn, TurnRules } from "./turn.ts";
+import { lineOf, type Waiter, withoutLoads } from "./line.ts";
+import { busyWith, isIdle, type ModelState } from "./model-state.ts";
+import type { Models } from "./models.ts";
+import { hasBegun, type Operation } from "./operation.ts";
+import { mayCloseAt } from "./turn.ts";
+import { nextWish } from "./wishes.ts";
 
 /** How things stand, as far as the next step goes. */
-export interface Standing {
-  readonly turn: Turn | null;
-  readonly swapping: boolean;
-  /** Jobs granted and not yet done, of whatever model. */
-  readonly running: number;
-  readonly models: ReadonlyMap<string, ModelState>;
+export interface Standing extends Rooms {
+  readonly models: Models;
+  readonly operation: Operation | null;
+  /** Loads that nobody waits for may begin. */
+  readonly wishing: boolean;
 }
 
 export type Step =
-  /** Send the loaded model its next job. */
-  | { do: "grant"; model: string; othersWait: boolean }
-  /** Swap to the model; `cause` is for people. */
-  | { do: "load"; model: string; cause: string }
-  /** The loaded model has nothing left, but is kept until then. */
-  | { do: "keep"; until: number }
-  | { do: "wait" };
+  /** Send the model its next job. */
+  | { do: "grant"; model: ModelState; othersWait: boolean }
+  /** Let the model in: shut the victims' gates. `cause` is for people. */
+  | { do: "admit"; model: ModelState; victims: readonly ModelState[]; wished: boolean; cause: string }
+  /** The victims' answers have ended: begin the swap. */
+  | { do: "swap" }
+  /** Open the gates again. */
+  | { do: "call off" }
+  /** Whoever waits for the model waits in vain. */
+  | { do: "refuse"; model: ModelState; reason: string }
+  | { do: "forget"; model: ModelState }
+  | { do: "unload"; model: ModelState; reason: string }
+  /** Nothing before the next event; `until`: time alone changes something then, null: never. */
+  | { do: "wait"; until: number | null };
 
 /**
  * What is to be done next:
  *
- * 1. a swap is under way, or nobody waits: wait for the next event;
- * 2. nothing is loaded: load what the policy names, once the answers of a lost engine have ended;
- * 3. the turn may close and another model is due (R4): no grant; when the running answers have ended, load the due
- *    model with the smallest `since`;
- * 4. the policy names the loaded model: grant, a `load` at once, a request when a slot is free;
- * 5. the loaded model has nothing left (R5): load the due model, else the one that the policy names, once nothing is
- *    running and the turn need not be kept any longer.
- *
- * A model that becomes due needs no tick: while answers run the next `done` looks, and with none running (5) is at
- * work already, whose end nobody's becoming due brings nearer.
+ * 1. a model is on its way in and its swap has not begun:
+ *    1. nobody waits for it any more, or its victims are no longer enough or may not go: call it off;
+ *    2. the victims' answers have ended: swap;
+ * 2. somebody waits for a model that can never be loaded: refuse it;
+ * 3. nothing is under way and models have waited `maxWait`: let the one with the smallest `since` in, once there is or
+ *    can be made room for it, and until then no other (R2, R4, R8);
+ * 4. nothing is under way and a turn that may close has had `maxBatch` grants besides others: let in the model with the
+ *    smallest `since` for which there is or can be made room;
+ * 5. the policy names a loaded model that is ready: grant; or one that there is room for: let it in (R5);
+ * 6. nothing is under way: let in a model that nobody waits for but that is to be loaded;
+ * 7. nothing is under way: unload a model that was idle for its `ttl`;
+ * 8. wait, at the longest until time alone makes room for somebody, or a model's `ttl` is over.
  */
-export function nextStep(standing: Standing, policy: Policy, rules: TurnRules, now: number): Step {
-  const { turn, models } = standing;
-  const line = standing.swapping ? [] : waiters(models.values());
-  if (line.length === 0) return { do: "wait" }; // (1)
-  const idle = standing.running === 0;
-  const named = policy.next({ loaded: turn?.model ?? null, waiting: line });
-  // A policy is anyone's to change: one that names a model nobody waits for is not followed.
-  const next = line.find((model) => model.name === named)?.name ?? null;
-  if (turn === null) return idle ? load(next, "nothing is loaded") : { do: "wait" }; // (2)
-  const due = policy.strict ? null : closedFor(turn, line, rules, now);
-  if (next === turn.model || !idle) {
-    if (due !== null) return idle ? load(due, `${turn.model} has had its turn`) : { do: "wait" }; // (3)
-    const model = models.get(turn.model);
-    const ready = next === turn.model && model !== undefined && (model.queue.loads > 0 || model.running < model.slots);
-    return ready ? { do: "grant", model: turn.model, othersWait: line.length > 1 } : { do: "wait" }; // (4)
+export function nextStep(at: Standing, now: number): Step {
+  const begun = onItsWay(at);
+  if (begun !== null) return begun; // (1)
+  const line = lineOf(at, now);
+  const free = at.operation === null;
+  const cold = free ? line.filter(({ model }) => model.turn === null) : [];
+  const vain = cold.find((waiter) => vainly(waiter, at) !== null);
+  if (vain !== undefined) return { do: "refuse", model: vain.model, reason: vainly(vain, at) ?? "" }; // (2)
+  const overdue = at.policy.due ? longestWaiting(cold.filter(({ from }) => now >= from + at.rules.maxWait)) : null;
+  if (overdue !== null && overdue.roomAt <= now) return admit(overdue, at, now); // (3)
+  if (at.policy.due && overdue === null && hadItsBatch(at, now)) {
+    const next = longestWaiting(cold.filter(({ roomAt }) => roomAt <= now));
+    if (next !== null) return admit(next, at, now); // (4)
   }
-  const until = keepUntil(turn, rules, now);
-  return now < until ? { do: "keep", until } : load(due ?? next, `${turn.model} has nothing left`); // (5)
+  const named = at.policy.next(overdue === null ? { waiting: line } : withoutLoads(line));
+  // A policy is anyone's to change: one that names a model nobody waits for, or one that is blocked, is not followed.
+  const next = line.find(({ name }) => name === named);
+  if (next?.state === "ready") return { do: "grant", model: next.model, othersWait: othersWait(line) }; // (5)
+  if (next?.state === "cold" && overdue === null) return admit(next, at, now);
+  const waits = (overdue !== null ? [overdue] : cold).map(({ roomAt }) => roomAt).filter((time) => time > now);
+  if (!free || overdue !== null) return { do: "wait", until: earliest(waits) };
+  return unasked(at, line, waits, now); // (6), (7), (8)
 }
 
-function load(model: string | null, cause: string): Step {
-  return model === null ? { do: "wait" } : { do: "load", model, cause };
+function onItsWay(at: Standing): Step | null {
+  const { operation } = at;
+  if (operation?.kind !== "admission" || hasBegun(operation)) return null;
+  const { model, victims, wished, fresh } = operation;
+  const wanted = model.turn === null && !model.gone && (wished || model.queue.size > 0);
+  const standing = [...victims].every(({ rules }) => !rules.pinned);
+  if (!fresh && (!wanted || !standing || !fitsWithout(model, victims, at))) return { do: "call off" }; // (1.1)
+  return [...victims].every((victim) => busyWith(victim) === 0) ? { do: "swap" } : null; // (1.2)
 }
 
-/** The model that the turn is closed for, by rules R2 to R4; null: it stays open. */
-function closedFor(turn: Turn, line: readonly Waiter[], rules: TurnRules, now: number): string | null {
-  if (!mayClose(turn, rules, now)) return null;
-  const due = line.filter((model) => model.name !== turn.model && isDue(model.from, turn, rules, now));
-  return longestWaiting(due)?.name ?? null;
+function vainly({ model, from }: Waiter, at: Standing): string | null {
+  const never = neverFits(model.rules, at.models.pinned, at.rules.budget);
+  if (never !== null) return never;
+  return isBarred({ model, from, wished: false }, at) ? "what is loaded cannot be unloaded for it" : null;
+}
+
+function hadItsBatch({ present, rules }: Standing, now: number): boolean {
+  for (const { turn, rules: model } of present) {
+    if (turn !== null && !model.pinned && turn.grantedBesides >= rules.maxBatch && mayCloseAt(turn, rules) <= now)
+      return true;
+  }
+  return false;
+}
+
+function othersWait(line: readonly Waiter[]): boolean {
+  return line.some(({ model }) => model.turn === null);
+}
+
+/** (6), (7), (8) */
+function unasked(at: Standing, line: readonly Waiter[], waits: readonly number[], now: number): Step {
+  const wish = at.wishing ? nextWish(at.models, at, othersWait(line), now) : null;
+  if (wish?.do === "admit") return admit(wish.candidate, at, now, wish.cause);
+  if (wish?.do === "forget") return wish;
+  const over: number[] = [];
+  for (const model of at.present) {
+    const { pinned, ttl, unloads } = model.rules;
+    if (model.turn === null || pinned || ttl === 0 || !unloads || !isIdle(model)) continue;
+    if (now >= model.quietSince + ttl) return { do: "unload", model, reason: `${model.name} was idle for its ttl` };
+    over.push(model.quietSince + ttl);
+  }
+  return { do: "wait", until: earliest([...waits, ...over, wish?.until ?? Number.POSITIVE_INFINITY]) };
+}
+
+function admit(candidate: Candidate, at: Standing, now: number, cause?: string): Step {
+  const { model, wished } = candidate;
+  const victims = chooseVictims(candidate, at, now);
+  return { do: "admit", model, victims, wished, cause: cause ?? causeOf(victims, at) };
+}
+
+function causeOf(victims: readonly ModelState[], at: Standing): string {
+  const names = victims.map(({ name }) => name).join(", ");
+  const [has, its] = victims.length > 1 ? ["have", "their"] : ["has", "its"];
+  if (victims.length > 0)
+    return victims.every(isIdle) ? `${names} ${has} nothing left` : `${names} ${has} had ${its} turn`;
+  const beside = [...at.present].map(({ name }) => name).join(", ");
+  return beside === "" ? "nothing is loaded" : `it fits beside ${beside}`;
+}
+
+function earliest(times: readonly number[]): number | null {
+  const at = Math.min(...times);
+  return Number.isFinite(at) ? at : null;
 }

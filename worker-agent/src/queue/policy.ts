@@ -3,20 +3,25 @@ export interface WaitingModel {
   readonly name: string;
   /** Milliseconds on the scheduler's clock: its place in line (rule R1 in place.ts). */
   readonly since: number;
+  /**
+   * `ready`: loaded, its gate open, a slot free; `cold`: not loaded, but a load may begin now; `blocked`: it has to wait
+   * whatever is chosen (no free slot, a shut gate, on its way, or no room for it yet).
+   */
+  readonly state: "ready" | "cold" | "blocked";
 }
 
 /** What a policy looks at. */
 export interface Line {
-  /** The model proved ready, if any. */
-  readonly loaded: string | null;
   /** In the order in which each one's oldest waiting job arrived. */
   readonly waiting: readonly WaitingModel[];
 }
 
-/** The choice that anyone can change. The scheduler keeps it within rules R1 to R7, unless it is `strict`. */
+/** The choice that anyone can change. The scheduler keeps it within its rules where the policy says so. */
 export interface Policy {
-  /** The model whose job goes next; null: none for now. Another than the loaded one costs a swap. */
+  /** The model whose job goes next, or that is loaded next; null: none for now. One that is blocked is not followed. */
   next(line: Line): string | null;
-  /** True: arrival order and nothing else, for comparison; neither turns nor priorities nor callers count. */
+  /** True: rules R2 to R4 apply, so that nobody waits without bound. */
+  readonly due: boolean;
+  /** True: arrival order and nothing else, for comparison; neither priorities nor callers count. */
   readonly strict: boolean;
 }

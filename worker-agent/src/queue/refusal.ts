@@ -1,7 +1,8 @@
 import { formatDuration } from "@farmgate/shared";
 import type { ErrorCode } from "@farmgate/shared";
+import { neverFits } from "./fit.ts";
 import type { ModelState } from "./model-state.ts";
-import type { Job } from "./types.ts";
+import type { Job, ModelRules } from "./types.ts";
 
 /** Why a job is answered with an error, and when it may be sent again. */
 export interface Refusal {
@@ -9,6 +10,15 @@ export interface Refusal {
   message: string;
   /** Seconds; null where waiting is no help or nobody knows. */
   retryAfterS: number | null;
+  /** Unset: as the code says. */
+  retry?: false;
+}
+
+/** What the door looks at beside the model. */
+export interface Door {
+  draining: boolean;
+  budget: number;
+  pinned: readonly ModelRules[];
 }
 
 /** A failed load may be tried again, but not by every caller in the same instant. */
@@ -21,22 +31,39 @@ const LONGEST_S = 60;
  *
  * 1. its model is not served here;
  * 2. no new jobs are taken;
- * 3. its model used up its failure budget (rule R6).
+ * 3. its model can never be loaded beside the pinned ones;
+ * 4. its model used up its failure budget (rule R6).
  *
  * null: it may wait. Whether the queue has room is seen only when it could not be granted at once.
  */
-export function refusal(job: Job, model: ModelState | undefined, draining: boolean, now: number): Refusal | null {
+export function refusal(job: Job, model: ModelState | undefined, door: Door, now: number): Refusal | null {
   if (model === undefined) {
     return { code: "model_not_found", message: `no model named ${job.model} here`, retryAfterS: null }; // (1)
   }
-  if (draining) {
+  if (door.draining) {
     return { code: "draining", message: "this worker is draining and takes no new requests", retryAfterS: null }; // (2)
   }
-  const refusedFor = model.failures.refusedFor(now);
+  const never = model.turn === null ? neverFits(model.rules, door.pinned, door.budget) : null;
+  if (never !== null) return inVain(model.name, never); // (3)
+  return failedTooOften(model, now); // (4)
+}
+
+/** null: the model's failure budget is not used up. */
+export function failedTooOften({ name, failures }: ModelState, now: number): Refusal | null {
+  const refusedFor = failures.refusedFor(now);
   if (refusedFor === 0) return null;
-  const count = model.failures.count(now);
-  const message = `${model.name} failed to load ${count} times in a row; it is tried again in ${formatDuration(refusedFor)}`;
-  return { code: "load_failed", message, retryAfterS: Math.ceil(refusedFor / 1_000) }; // (3)
+  const count = failures.count(now);
+  const message = `${name} failed to load ${count} times in a row; it is tried again in ${formatDuration(refusedFor)}`;
+  return { code: "load_failed", message, retryAfterS: Math.ceil(refusedFor / 1_000) };
+}
+
+/** For a model that cannot be loaded as the rules are; asking again is no help. */
+export function inVain(model: string, reason: string): Refusal {
+  return { code: "load_failed", message: `${model} cannot be loaded: ${reason}`, retryAfterS: null, retry: false };
+}
+
+export function noLongerServed(model: string): Refusal {
+  return { code: "model_not_found", message: `${model} is no longer served here`, retryAfterS: null };
 }
 
 export function deadlinePassed(waitedMs: number): Refusal {

@@ -41,6 +41,11 @@ export class SortedList<T> {
     return this.#items.shift();
   }
 
+  /** The first `count` members, or all; a copy. */
+  head(count: number): T[] {
+    return this.#items.slice(0, count);
+  }
+
   /** How many members come before the item. */
   rank(item: T): number {
     const items = this.#items;

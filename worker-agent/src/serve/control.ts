@@ -6,8 +6,9 @@ import type { Executor } from "../executor.ts";
 import type { Learned } from "../learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
-import { catalogOf, healthOf, type Identity } from "../status.ts";
+import { catalogOf, type EngineStatus, healthOf, type Identity, type Moment } from "../status.ts";
 import { allowedModel, mayUse } from "./allowed-model.ts";
+import { linesOf, type ReadLog } from "./model-log.ts";
 import type { ModelOrders } from "./model-orders.ts";
 
 export interface ControlContext {
@@ -17,10 +18,17 @@ export interface ControlContext {
   executor: Executor;
   orders: ModelOrders;
   learned: Learned;
+  /** The agent as it is now. */
+  moment: () => Moment;
+  /** The attached engines. */
+  engines: () => readonly EngineStatus[];
   metrics: AgentMetrics;
+  readLog: ReadLog;
   clock: Clock;
   log: Log;
 }
+
+const MODEL_PATHS = "There are /models/{id}/load, /models/{id}/unload and /models/{id}/log.";
 
 const OPEN_PATHS: ReadonlySet<string> = new Set(["/health"]);
 
@@ -42,8 +50,8 @@ function addReading(app: FastifyInstance, context: ControlContext): void {
   const created = Math.floor(clock.wall() / 1_000);
   const entry = (id: string) => ({ id, object: "model", created, owned_by: "farmgate" });
 
-  app.get("/health", () => healthOf(executor.view(), learned, clock.now() - startedAt));
-  app.get("/catalog", () => catalogOf(identity, models.models, executor.view(), learned));
+  app.get("/health", () => healthOf(executor.view(), learned, context.engines(), clock.now() - startedAt));
+  app.get("/catalog", () => catalogOf(identity, context.moment()));
   app.get("/metrics", async (_request, reply) => {
     return reply.type(metrics.contentType).send(await metrics.text(executor.view()));
   });
@@ -55,13 +63,23 @@ function addReading(app: FastifyInstance, context: ControlContext): void {
     const spelling = decoded(pathOf(url).slice("/v1/models/".length));
     return entry(allowedModel(spelling, models, caller).name);
   });
+  app.get("/models/*", async ({ caller, url, query }, reply) => {
+    const match = /^\/models\/(.+)\/(log|load|unload)$/.exec(pathOf(url));
+    if (match === null) throw new FarmError("not_found", MODEL_PATHS);
+    if (match[2] !== "log") refuseMethod(reply, "POST", url);
+    onlyAdmins(caller);
+    const model = allowedModel(decoded(match[1] ?? ""), models, caller);
+    const text = await context.readLog(model, linesOf((query as Record<string, unknown>)["lines"]));
+    return reply.type("text/plain; charset=utf-8").header("x-content-type-options", "nosniff").send(text);
+  });
 }
 
 function addOrders(app: FastifyInstance, context: ControlContext): void {
   const { models, executor, orders } = context;
   app.post("/models/*", async ({ caller, url }, reply) => {
-    const match = /^\/models\/(.+)\/(load|unload)$/.exec(pathOf(url));
-    if (match === null) throw new FarmError("not_found", "There are /models/{id}/load and /models/{id}/unload.");
+    const match = /^\/models\/(.+)\/(log|load|unload)$/.exec(pathOf(url));
+    if (match === null) throw new FarmError("not_found", MODEL_PATHS);
+    if (match[2] === "log") refuseMethod(reply, "GET, HEAD", url);
     const model = allowedModel(decoded(match[1] ?? ""), models, caller);
     if (match[2] === "load") {
       orders.load(model, requestId(reply));
@@ -79,6 +97,11 @@ function addOrders(app: FastifyInstance, context: ControlContext): void {
       return { draining: executor.view().draining };
     });
   }
+}
+
+function refuseMethod(reply: FastifyReply, allowed: string, url: string): never {
+  void reply.header("allow", allowed);
+  throw new FarmError("method_not_allowed", `${pathOf(url).slice(0, 200)} takes ${allowed}.`);
 }
 
 function requestId(reply: FastifyReply): string {

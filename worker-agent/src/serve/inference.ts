@@ -76,7 +76,7 @@ export class Inference {
       const error = this.#asFarmError(thrown, requestId);
       const headers = error.code === "method_not_allowed" ? ["allow", "POST"] : [];
       answerError(response, error, { family, requestId, headers });
-      record({ status: error.status, waitedMs: null, firstByteMs: null, tokensPerSecond: null, error: error.message });
+      record({ status: error.status, waitedMs: null, firstByteMs: null, answer: null, error: error.message });
     }
   }
 
@@ -105,10 +105,11 @@ export class Inference {
       requestId: asked.requestId,
       method: "POST",
       path: url,
-      headers: requestHeadersForWorker(request.rawHeaders),
+      headers: headersForEngine(request.rawHeaders, model),
       model,
       job: {
         id: String(this.#jobs),
+        requestId: asked.requestId,
         model: model.name,
         caller: asked.caller,
         priority: priority ?? "interactive",
@@ -149,7 +150,8 @@ export class Inference {
     const { clock, learned, metrics, log } = this.#context;
     const model = asked.model?.name ?? null;
     metrics.served(model, served.status);
-    if (model !== null && served.tokensPerSecond !== null) learned.spoke(model, served.tokensPerSecond);
+    const { answer } = served;
+    if (model !== null && answer !== null) learned.answered(model, { ...answer, ok: served.status === 200 });
     const line = {
       request_id: asked.requestId,
       path: pathOf(asked.path ?? ""),
@@ -167,4 +169,11 @@ export class Inference {
 
 function rounded(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms);
+}
+
+/** The caller's headers without its credentials, and the engine's own key in their place. */
+function headersForEngine(raw: readonly string[], { apiKey }: ServedModel): string[] {
+  const headers = requestHeadersForWorker(raw);
+  if (apiKey !== null) headers.push("authorization", `Bearer ${apiKey}`);
+  return headers;
 }

@@ -2,22 +2,19 @@ import { type Clock, FarmError } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
 import type { Executor } from "../executor.ts";
 import type { ServedModel } from "../served-model.ts";
-import type { SwapResult } from "../swap/swap-runner.ts";
-
-export type RunUnload = (model: ServedModel, signal: AbortSignal) => Promise<SwapResult>;
 
 /** What an operator orders for one model: to be loaded or unloaded. */
 export class ModelOrders {
   readonly #executor: Executor;
-  /** null: the swap script cannot unload. */
-  readonly #runUnload: RunUnload | null;
+  /** Whether there is a way to take the model out of memory. */
+  readonly #unloads: (model: ServedModel) => boolean;
   readonly #clock: Clock;
   readonly #log: Log;
   #count = 0;
 
-  constructor(executor: Executor, runUnload: RunUnload | null, clock: Clock, log: Log) {
+  constructor(executor: Executor, unloads: (model: ServedModel) => boolean, clock: Clock, log: Log) {
     this.#executor = executor;
-    this.#runUnload = runUnload;
+    this.#unloads = unloads;
     this.#clock = clock;
     this.#log = log;
   }
@@ -29,6 +26,7 @@ export class ModelOrders {
     let refusal: FarmError | null = null;
     const job = {
       id,
+      requestId,
       model: model.name,
       caller: "",
       priority: "interactive",
@@ -47,26 +45,30 @@ export class ModelOrders {
     if (refusal !== null) throw refusal;
   }
 
-  /** Unloads an idle model by the script. A model that is not loaded is left as it is. Throws what prevents it. */
+  /** Unloads an idle model. One that is not loaded is left as it is. Throws what prevents it. */
   async unload(model: ServedModel, requestId: string): Promise<void> {
-    const runUnload = this.#runUnload;
-    if (runUnload === null) {
+    const { name } = model;
+    if (!this.#unloads(model)) {
       throw new FarmError(
         "not_supported",
         "The swap script is not said to know how to unload: set `swap.unload: true` when it does.",
       );
     }
     const view = this.#executor.view();
-    if (view.swappingTo === model.name) throw new FarmError("conflict", `${model.name} is being loaded right now.`);
-    if (view.loaded !== model.name) return;
-    if (view.inflight > 0) throw new FarmError("conflict", `${model.name} is answering requests right now.`);
-    // From here on the scheduler takes nothing to be loaded; a swap that it starts waits for the script's end.
-    const done = this.#executor.runAlone(async (signal) => {
-      const result = await runUnload(model, signal);
-      if (!result.ok) throw new FarmError("load_failed", `${model.name} was not unloaded: ${result.reason}`);
-    });
-    this.#executor.tell({ type: "unloaded", model: model.name });
-    await done;
-    this.#log.info({ request_id: requestId, model: model.name }, "unloaded by order");
+    const state = view.models.find((entry) => entry.name === name);
+    if (view.swappingTo === name) throw new FarmError("conflict", `${name} is being loaded right now.`);
+    if (view.unloading !== name && !view.loaded.includes(name)) return;
+    if (state?.pinned === true) throw new FarmError("conflict", `${name} is pinned: it stays loaded.`);
+    if (state !== undefined && state.running > 0) {
+      throw new FarmError("conflict", `${name} is answering requests right now.`);
+    }
+    const end = await this.#executor.unload(name);
+    if (end === null) {
+      const other = view.swappingTo ?? view.unloading;
+      const why = other === null ? "requests wait for it" : `${other} is on its way`;
+      throw new FarmError("conflict", `${name} cannot be unloaded right now: ${why}.`);
+    }
+    if (!end.ok) throw new FarmError("load_failed", `${name} was not unloaded: ${end.reason}`);
+    this.#log.info({ request_id: requestId, model: name }, "unloaded by order");
   }
 }

@@ -24,11 +24,14 @@ import type { Executor, Waiter } from "../executor.ts";
 import type { Job } from "../queue/types.ts";
 import type { ServedModel } from "../served-model.ts";
 import { afterFailure, deadlineError, lostEngine, toFarmError } from "./engine-failure.ts";
-import { readSpeed } from "./answer-speed.ts";
+import { type AnswerFigures, readAnswerFigures } from "./answer-figures.ts";
 import { SignsOfLife } from "./signs-of-life.ts";
 
 /** The caller's patience is the limit; these only free a slot that a dead engine would hold for ever. Milliseconds. */
 const ENGINE_TIMEOUTS = { firstByteMs: 3_600_000, idleMs: 3_600_000 };
+
+/** What a comment in a stream begins with. */
+const COLON = 0x3a;
 
 /** One caller's request, ready to be sent. */
 export interface Order {
@@ -49,7 +52,8 @@ export interface Served {
   status: number;
   waitedMs: number | null;
   firstByteMs: number | null;
-  tokensPerSecond: number | null;
+  /** From the grant to the end, and what the answer told of its speed; null: not granted. */
+  answer: { ms: number; figures: AnswerFigures } | null;
   error: string | null;
 }
 
@@ -84,7 +88,9 @@ export class ServedRequest implements Waiter, ExchangeSink {
   #isStream = false;
   #status = 0;
   #waitedMs: number | null = null;
+  #grantedAt: number | null = null;
   #headAt: number | null = null;
+  #firstPieceAt: number | null = null;
   #cutBy: FarmError | null = null;
 
   constructor(
@@ -114,6 +120,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
 
   granted(waitedMs: number): void {
     this.#waitedMs = waitedMs;
+    this.#grantedAt = this.#context.clock.now();
     this.#signs.granted(waitedMs);
     this.#send(this.#context.upstreams.to(this.#order.model.url));
   }
@@ -138,6 +145,8 @@ export class ServedRequest implements Waiter, ExchangeSink {
   }
 
   data(chunk: Buffer): boolean {
+    // Some engines send comments (": keepalive") while they read the prompt: those are no piece of an answer.
+    if (this.#firstPieceAt === null && chunk[0] !== COLON) this.#firstPieceAt = this.#context.clock.now();
     return this.#answer.write(chunk);
   }
 
@@ -179,6 +188,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
     switch (afterFailure(failure, { requeued: this.#requeued, retriedFresh: this.#retriedFresh })) {
       case "wait_again": {
         this.#requeued = true;
+        this.#grantedAt = null;
         const previous = this.#job.id;
         this.#job = { ...this.#job, id: `${previous}.again` };
         this.#exchange = null;
@@ -223,14 +233,22 @@ export class ServedRequest implements Waiter, ExchangeSink {
     this.#ended = true;
     this.#signs.stop();
     this.#context.executor.finished(this.#job.id);
-    const { clock } = this.#context;
-    const streamedMs = this.#isStream && this.#headAt !== null ? clock.now() - this.#headAt : 0;
     this.#onEnd({
       status,
       waitedMs: this.#waitedMs,
       firstByteMs: this.#headAt === null ? null : this.#headAt - this.#startedAt,
-      tokensPerSecond: status === 200 ? readSpeed(this.#tail.text(), streamedMs) : null,
+      answer: this.#grantedAt === null ? null : this.#answered(this.#grantedAt),
       error,
     });
+  }
+
+  #answered(grantedAt: number): { ms: number; figures: AnswerFigures } {
+    const now = this.#context.clock.now();
+    const firstPieceAt = this.#firstPieceAt;
+    const figures = readAnswerFigures(this.#tail.text(), {
+      firstPieceMs: firstPieceAt === null ? null : firstPieceAt - grantedAt,
+      streamedMs: this.#isStream && firstPieceAt !== null ? now - firstPieceAt : 0,
+    });
+    return { ms: now - grantedAt, figures };
   }
 }

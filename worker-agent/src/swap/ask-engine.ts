@@ -15,6 +15,8 @@ export interface EngineQuestion {
   url: string;
   /** Sent as a POST with JSON; null: a GET. */
   json: object | null;
+  /** Sent as `Authorization: Bearer`. */
+  apiKey?: string | null;
   limitMs: number;
   signal: AbortSignal;
 }
@@ -38,7 +40,7 @@ export class EngineAsker {
         origin,
         path: pathname + search,
         method: question.json === null ? "GET" : "POST",
-        headers: question.json === null ? {} : { "content-type": "application/json" },
+        headers: headersOf(question),
         body: question.json === null ? null : JSON.stringify(question.json),
         signal: AbortSignal.any([limit.signal, question.signal]),
       });
@@ -59,4 +61,11 @@ export class EngineAsker {
   close(): Promise<void> {
     return this.#agent.destroy();
   }
+}
+
+function headersOf({ json, apiKey = null }: EngineQuestion): Record<string, string> {
+  return {
+    ...(json === null ? {} : { "content-type": "application/json" }),
+    ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+  };
 }

@@ -18,13 +18,16 @@ export async function isAlive({ pid, start }: ProcessIdentity): Promise<boolean>
   return (await identityOf(pid))?.start === start;
 }
 
-/** Linux: field 22 of `/proc/PID/stat`, in ticks since the system's start (proc(5)). */
+/** Linux: field 22 of `/proc/PID/stat`, in ticks since the system's start (proc(5)), and which start that was. */
 async function startFromProc(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
   if (stat === null) return null;
   // The name before it is in brackets and may hold anything, brackets too.
   const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return state === "Z" ? null : (fields[18] ?? null);
+  const ticks = fields[18];
+  if (state === "Z" || ticks === undefined) return null;
+  const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "");
+  return `${boot.trim()} ${ticks}`;
 }
 
 /** Other systems: `ps`, which tells the time of the start. */

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { type Clock, type Environment, formatDuration } from "@farmgate/shared";
+import { type Exit, howEnded, launch } from "./launch.ts";
 import { endGroup } from "./process-group.ts";
-import { noteRunning } from "./running-note.ts";
+import type { RunningNotes } from "./running-note.ts";
 import { openOutput, readTail } from "./script-output.ts";
 
 export interface ScriptRun {
@@ -12,8 +12,8 @@ export interface ScriptRun {
   environment: Environment;
   /** Gets standard output and standard error; emptied before the run. */
   outputFile: string;
-  /** Says which script runs, while it does. */
-  noteFile: string;
+  /** Say which script runs, while it does. */
+  notes: RunningNotes;
   timeoutMs: number;
   clock: Clock;
   /** Ends the script and its process group early. */
@@ -23,11 +23,7 @@ export interface ScriptRun {
 /** `tail`: the last lines of the output. `reason` reads on after the script's name: "ended with exit code 3". */
 export type ScriptResult = { ok: true; tail: string } | { ok: false; reason: string; tail: string };
 
-type Ending =
-  | { kind: "exit"; code: number | null; signal: string | null }
-  | { kind: "not_run"; error: NodeJS.ErrnoException }
-  | { kind: "timeout" }
-  | { kind: "stopped" };
+type Ending = Exit | { kind: "timeout" } | { kind: "stopped" };
 
 /**
  * Runs a script as a process group of its own. Its exit is what counts, not the end of its output: an engine that it
@@ -42,34 +38,24 @@ export async function runScript(run: ScriptRun): Promise<ScriptResult> {
 }
 
 async function start(run: ScriptRun): Promise<Ending> {
-  const [program = "", ...args] = run.words;
   const output = await openOutput(run.outputFile);
-  let ended: Promise<Ending>;
-  let child: ChildProcess | null = null;
-  try {
-    child = spawn(program, args, {
-      cwd: run.directory,
-      env: run.environment,
-      detached: true,
-      stdio: ["ignore", output.fd, output.fd],
-    });
-    ended = endingOf(child, run);
-  } catch (error) {
-    // Some failures, as too long an argument list, are thrown instead of told by an event.
-    ended = Promise.resolve({ kind: "not_run", error: error as NodeJS.ErrnoException });
-  } finally {
-    await output.close();
-  }
-  const pid = child?.pid;
-  if (pid === undefined) return ended;
-  const forget = noteRunning(run.noteFile, pid);
-  const ending = await ended;
+  const { words, directory, environment, notes } = run;
+  const noted = {
+    kind: "script",
+    model: environment["FARMGATE_MODEL"] ?? "",
+    url: environment["FARMGATE_URL"] ?? "",
+    words,
+  } as const;
+  const { pid, exited, forget } = await launch({ words, directory, environment, output: output.fd, notes, noted });
+  await output.close();
+  if (pid === null) return exited;
+  const ending = await endingOf(exited, run);
   if (ending.kind === "timeout" || ending.kind === "stopped") await endGroup(pid, run.clock);
   await forget();
   return ending;
 }
 
-function endingOf(child: ChildProcess, run: ScriptRun): Promise<Ending> {
+function endingOf(exited: Promise<Exit>, run: ScriptRun): Promise<Ending> {
   return new Promise((resolve) => {
     const stopTimer = run.clock.after(run.timeoutMs, () => end({ kind: "timeout" }));
     const stop = () => end({ kind: "stopped" });
@@ -78,31 +64,13 @@ function endingOf(child: ChildProcess, run: ScriptRun): Promise<Ending> {
       run.signal.removeEventListener("abort", stop);
       resolve(ending);
     };
-    child.on("exit", (code, signal) => end({ kind: "exit", code, signal }));
-    child.on("error", (error) => end({ kind: "not_run", error }));
+    void exited.then(end);
     run.signal.addEventListener("abort", stop, { once: true });
     if (run.signal.aborted) stop();
   });
 }
 
 function reasonOf(ending: Ending, run: ScriptRun): string {
-  switch (ending.kind) {
-    case "exit":
-      return ending.code === null ? `was ended by ${ending.signal}` : `ended with exit code ${ending.code}`;
-    case "timeout":
-      return `did not end within ${formatDuration(run.timeoutMs)}`;
-    case "stopped":
-      return "was stopped";
-    case "not_run":
-      return `cannot be run: ${whyNotRun(ending.error)}`;
-  }
-}
-
-const NOT_RUN: Readonly<Record<string, string>> = {
-  ENOENT: "no such file, or its interpreter is missing",
-  EACCES: "it is not executable",
-};
-
-function whyNotRun(error: NodeJS.ErrnoException): string {
-  return NOT_RUN[error.code ?? ""] ?? error.code ?? error.message;
+  if (ending.kind === "timeout") return `did not end within ${formatDuration(run.timeoutMs)}`;
+  return ending.kind === "stopped" ? "was stopped" : howEnded(ending);
 }

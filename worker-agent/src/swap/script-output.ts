@@ -1,16 +1,18 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { access, type FileHandle, mkdir, mkdtemp, open, readdir } from "node:fs/promises";
+import { access, type FileHandle, lstat, mkdir, mkdtemp, open, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { getuid } from "node:process";
 import type { CancelTimer, Clock } from "@farmgate/shared";
+import type { ServedModel } from "../served-model.ts";
 
 const TAIL_BYTES = 4_096;
 const TAIL_LINES = 20;
 
 /**
- * Where an agent keeps the output of its scripts: `.farmgate/NAME` beside the configuration, or a folder of its own
- * among the temporary files where that cannot be written.
+ * Where an agent keeps the output of what it runs, and its notes of that: `.farmgate/NAME` beside the configuration, or
+ * where that cannot be written a folder among the temporary files, the same one after a restart.
  */
 export async function outputDirectory(configDirectory: string, agent: string): Promise<string> {
   const wanted = join(configDirectory, ".farmgate", fileName(agent));
@@ -19,8 +21,26 @@ export async function outputDirectory(configDirectory: string, agent: string): P
     await access(wanted, constants.W_OK);
     return wanted;
   } catch {
-    return mkdtemp(join(tmpdir(), "farmgate-"));
+    return temporaryDirectory(wanted);
   }
+}
+
+async function temporaryDirectory(wanted: string): Promise<string> {
+  const user = getuid?.() ?? 0;
+  const directory = join(
+    tmpdir(),
+    `farmgate-${createHash("sha256").update(`${user}:${wanted}`).digest("hex").slice(0, 16)}`,
+  );
+  await mkdir(directory, { mode: 0o700 }).catch(() => {});
+  const found = await lstat(directory).catch(() => null);
+  // Others can write among the temporary files too: what lies there must be this user's own.
+  const isOwn = found?.isDirectory() === true && found.uid === user && (found.mode & 0o022) === 0;
+  return isOwn ? directory : mkdtemp(join(tmpdir(), "farmgate-"));
+}
+
+/** Where the output goes of the script that loads this model, or of its command. */
+export function logFileOf(directory: string, { name, heldBy }: Pick<ServedModel, "name" | "heldBy">): string {
+  return join(directory, `${heldBy.kind === "command" ? "command" : "swap"}-${fileName(name)}.log`);
 }
 
 /** A name as part of a file name. Two names never meet: one that had to be changed carries a piece of its hash. */
@@ -85,20 +105,25 @@ export async function trimOutput(file: string, { most, kept } = LIMITS): Promise
 }
 
 /** The last lines of a file, at most 20 and 4 KB, without colours and other control characters. */
-export async function readTail(file: string): Promise<string> {
+export function readTail(file: string): Promise<string> {
+  return readLastLines(file, TAIL_LINES, TAIL_BYTES);
+}
+
+/** The last whole lines of a file, at most so many and so many bytes, without colours and other control characters. */
+export async function readLastLines(file: string, lines: number, bytes: number): Promise<string> {
   const handle = await open(file, "r");
   try {
     const { size } = await handle.stat();
-    const start = Math.max(0, size - TAIL_BYTES);
-    const buffer = Buffer.alloc(Math.min(size, TAIL_BYTES));
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
-    return tailOf(buffer.toString("utf8", 0, bytesRead));
+    const buffer = Buffer.alloc(Math.min(size, bytes));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, size - buffer.length);
+    const text = buffer.subarray(0, bytesRead);
+    const whole = size > bytes && text.includes("\n") ? text.subarray(text.indexOf("\n") + 1) : text;
+    return withoutControl(whole.toString("utf8")).trim().split("\n").slice(-lines).join("\n");
   } finally {
     await handle.close();
   }
 }
 
-function tailOf(text: string): string {
-  const plain = text.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, "").replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, "");
-  return plain.trim().split("\n").slice(-TAIL_LINES).join("\n");
+function withoutControl(text: string): string {
+  return text.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, "").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
 }

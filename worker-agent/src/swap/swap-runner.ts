@@ -1,18 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Clock, Environment } from "@farmgate/shared";
+import type { HeldResult, Holder } from "../holder.ts";
 import type { ServedModel } from "../served-model.ts";
 import type { EngineAsker } from "./ask-engine.ts";
-import { type EngineFacts, factsOf } from "./engine-list.ts";
+import { askFacts } from "./ask-facts.ts";
+import type { EngineFacts } from "./engine-list.ts";
 import { lookReady, waitReady } from "./readiness.ts";
-import { endLeftover } from "./running-note.ts";
+import { endLeftoverScripts, type RunningNotes } from "./running-note.ts";
 import { runScript, type ScriptResult } from "./run-script.ts";
-import { fileName, readTail } from "./script-output.ts";
+import { logFileOf, readTail } from "./script-output.ts";
 
 /** Limit on `COMMAND status`, in milliseconds: it only looks. */
 const STATUS_MS = 10_000;
-/** Limit on the question for facts, in milliseconds: they are no more than nice to have. */
-const FACTS_MS = 2_000;
 
 export interface SwapOptions {
   /** The swap command as words. */
@@ -22,15 +22,15 @@ export interface SwapOptions {
   environment: Environment;
   /** Where the output files go. */
   outputDirectory: string;
+  notes: RunningNotes;
   pollMs: number;
+  /** The script knows `COMMAND status`. */
+  asksStatus: boolean;
   clock: Clock;
 }
 
-/** `reason` is a sentence for callers and the log; `tail` the last lines of the script's output. */
-export type SwapResult = { ok: true; tail: string } | { ok: false; reason: string; tail: string };
-
 /** Switches one machine's engines by the owner's script. It runs what it is told to and decides nothing. */
-export class SwapRunner {
+export class SwapRunner implements Holder {
   readonly #options: SwapOptions;
   readonly #asker: EngineAsker;
 
@@ -40,7 +40,7 @@ export class SwapRunner {
   }
 
   /** Runs `COMMAND MODEL` and waits until the model is ready; its timeout counts both. Rejects never. */
-  async swap(model: ServedModel, previous: string | null, signal: AbortSignal): Promise<SwapResult> {
+  async load(model: ServedModel, previous: string | null, signal: AbortSignal): Promise<HeldResult> {
     const { clock, pollMs } = this.#options;
     const deadline = clock.now() + model.timeoutMs;
     const script = await this.#run([model.name], model, previous, model.timeoutMs, signal);
@@ -53,29 +53,44 @@ export class SwapRunner {
 
   /** Ends the script that an earlier agent left behind when it was killed; tells whether there was one. */
   endLeftover(): Promise<boolean> {
-    return endLeftover(this.#noteFile(), this.#options.clock);
+    return endLeftoverScripts(this.#options.notes, this.#options.clock);
   }
 
   /** Runs `COMMAND unload MODEL`. */
-  async unload(model: ServedModel, signal: AbortSignal): Promise<SwapResult> {
+  async unload(model: ServedModel, signal: AbortSignal): Promise<HeldResult> {
     const script = await this.#run(["unload", model.name], model, model.name, model.timeoutMs, signal);
     return script.ok ? { ok: true, tail: script.tail } : this.#failed(script.reason, script.tail);
   }
 
   /** What a loaded model's engine tells of it. */
-  async facts(model: ServedModel, signal: AbortSignal): Promise<EngineFacts> {
-    const list = await this.#asker.ask({ url: `${model.url}/v1/models`, json: null, limitMs: FACTS_MS, signal });
-    return factsOf(list.status === 200 ? list.text : "", model.engineName);
+  facts(model: ServedModel, signal: AbortSignal): Promise<EngineFacts> {
+    return askFacts(model, this.#asker, signal);
   }
 
+  /** Nothing is kept here of what is loaded. */
+  lost(): void {}
+
+  async isReady(model: ServedModel, signal: AbortSignal): Promise<boolean> {
+    return (await lookReady(model, this.#asker, signal)) === null;
+  }
+
+  /** Those that the script calls loaded, or without `status` those that answer as ready. Rejects when the script fails. */
+  found(models: readonly ServedModel[], signal: AbortSignal): Promise<ServedModel[]> {
+    if (models.length === 0) return Promise.resolve([]);
+    return this.#options.asksStatus ? this.#reported(models, signal) : this.#ready(models, signal);
+  }
+
+  /** What the script started lives on. */
+  async close(): Promise<void> {}
+
   /** The models that answer as ready now, each asked once. */
-  async ready(models: readonly ServedModel[], signal: AbortSignal): Promise<ServedModel[]> {
+  async #ready(models: readonly ServedModel[], signal: AbortSignal): Promise<ServedModel[]> {
     const missing = await Promise.all(models.map((model) => lookReady(model, this.#asker, signal)));
     return models.filter((_, i) => missing[i] === null);
   }
 
   /** The models that `COMMAND status` calls loaded, in lines `MODEL: loaded`. Rejects when the script fails. */
-  async reported(models: readonly ServedModel[], signal: AbortSignal): Promise<ServedModel[]> {
+  async #reported(models: readonly ServedModel[], signal: AbortSignal): Promise<ServedModel[]> {
     const script = await this.#run(["status"], null, null, STATUS_MS, signal);
     if (!script.ok) throw new Error(`${this.#scriptName()} status ${script.reason}`);
     const text = await readFile(this.#file("status"), "utf8");
@@ -94,7 +109,7 @@ export class SwapRunner {
     timeoutMs: number,
     signal: AbortSignal,
   ): Promise<ScriptResult> {
-    const { words, directory, environment, clock } = this.#options;
+    const { words, directory, environment, notes, clock } = this.#options;
     const told = {
       FARMGATE_MODEL: model?.name ?? "",
       FARMGATE_URL: model?.url ?? "",
@@ -107,7 +122,7 @@ export class SwapRunner {
         directory,
         environment: { ...environment, ...told },
         outputFile,
-        noteFile: this.#noteFile(),
+        notes,
         timeoutMs,
         clock,
         signal,
@@ -117,19 +132,15 @@ export class SwapRunner {
     }
   }
 
-  #noteFile(): string {
-    return join(this.#options.outputDirectory, "running.json");
-  }
-
   #outputFile(model: ServedModel): string {
-    return this.#file(`swap-${fileName(model.name)}`);
+    return logFileOf(this.#options.outputDirectory, model);
   }
 
   #file(name: string): string {
     return join(this.#options.outputDirectory, `${name}.log`);
   }
 
-  #failed(reason: string, tail: string): SwapResult {
+  #failed(reason: string, tail: string): HeldResult {
     return { ok: false, reason: `${this.#scriptName()} ${reason}`, tail };
   }
 

@@ -1,35 +1,13 @@
+import { assert, Machine, type SwapEffect } from "./machine.ts";
 import { Scheduler } from "../../src/queue/scheduler.ts";
-import type { Policy } from "../../src/queue/policy.ts";
 import { SortedList } from "../../src/queue/sorted-list.ts";
-import type { Job, SchedulerEffect, SchedulerEvent, SchedulerRules } from "../../src/queue/types.ts";
+import type { ModelRules, SchedulerEvent, SchedulerEffect } from "../../src/queue/types.ts";
+import type { Arrival, Workload } from "./workload.ts";
 
-/** A job of a workload, with what the world does to it. Times in virtual milliseconds. */
-export interface Arrival extends Partial<Omit<Job, "model" | "id">> {
-  at: number;
-  id: string;
-  model: string;
-  /** How long its answer runs; 100 unless said. */
-  answerMs?: number;
-  /** When its caller leaves, wherever the job is then. */
-  leaveAt?: number;
-}
-
-export interface Workload {
-  rules: SchedulerRules;
-  policy?: Policy;
-  /** The model found loaded at time 0. */
-  found?: string;
-  loadMs: number | ((model: string) => number);
-  arrivals: readonly Arrival[];
-  /** Whether the load of this model fails; `attempt` counts from 1 per model. */
-  fails?: (model: string, attempt: number) => boolean;
-  /** When the engine that is loaded then dies. */
-  lostAt?: readonly number[];
-  /** How late each tick is. */
-  tickLateMs?: number;
-  /** Ticks that nobody asked for, each so many milliseconds up to the last arrival. */
-  extraTickMs?: number;
-}
+/** Milliseconds of virtual time after which somebody who still waits is taken to be forgotten. */
+const LONG = 1_000_000_000;
+/** Steps after which a drive is taken to go round in circles. */
+const MANY = 200_000;
 
 export interface Ended {
   /** `done`, `left`, or the code of the error. */
@@ -45,36 +23,20 @@ interface Step {
   run: () => void;
 }
 
-/** Default rules with these models; slots as given. */
-export function rulesFor(models: Record<string, number>, over: Partial<SchedulerRules> = {}): SchedulerRules {
-  return {
-    maxBatch: 64,
-    maxWait: 60_000,
-    minResident: 0,
-    maxDepth: 1_000_000,
-    failureLimit: 3,
-    failureReset: 300_000,
-    models: Object.entries(models).map(([name, slots]) => ({ name, slots })),
-    ...over,
-  };
-}
-
-/** Requests that arrive all at once, numbered as in "1 chat, 2 code". */
-export function atOnce(at: number, models: readonly string[], answerMs = 100): Arrival[] {
-  return models.map((model, index) => ({ at, id: String(index + 1), model, answerMs }));
-}
-
 /**
  * Plays executor and machine around a real scheduler in virtual time. It throws when the scheduler breaks one of the
- * promises that hold for every workload: no grant to a model that is not ready, never more than `slots`, one swap at
- * a time, none under a running answer and none for nobody, no job granted or ended twice, none forgotten in the end.
+ * promises that hold for every workload (machine.ts): no grant to a model that is not ready, never more than `slots`,
+ * one operation at a time, none under a running answer or for nobody, never more loaded than fits, no job granted or
+ * ended twice, none forgotten in the end.
  */
 export class Drive {
   readonly scheduler: Scheduler;
+  readonly machine: Machine;
   readonly granted: string[] = [];
   readonly grantedAt = new Map<string, number>();
   readonly swaps: string[] = [];
-  readonly swapEffects: Extract<SchedulerEffect, { type: "swap" }>[] = [];
+  readonly swapEffects: SwapEffect[] = [];
+  readonly unloads: { model: string; at: number }[] = [];
   readonly failedSwaps: { model: string; at: number }[] = [];
   readonly ended = new Map<string, Ended>();
   readonly waits = new Map<string, number>();
@@ -83,39 +45,51 @@ export class Drive {
   readonly #work: Workload;
   readonly #steps = new SortedList<Step>((a, b) => a.at - b.at || a.seq - b.seq);
   readonly #arrivals: Map<string, Arrival>;
-  readonly #running = new Map<string, { model: string; kind: Job["kind"] }>();
   readonly #attempts = new Map<string, number>();
+  readonly #loadOf = new Map<string, number>();
+  #rules: readonly ModelRules[];
   #seq = 0;
-  #ready: string | null = null;
-  #swapping: string | null = null;
+  #lastEvent = 0;
   #wake = 0;
+  #played = 0;
 
   constructor(work: Workload) {
     this.#work = work;
-    this.scheduler = new Scheduler(work.rules, work.policy);
+    this.#rules = work.rules.models;
+    this.scheduler = new Scheduler(work.rules, work.policy, work.costs);
+    this.machine = new Machine(work.rules);
     this.#arrivals = new Map(work.arrivals.map((arrival) => [arrival.id, arrival]));
-    if (work.found !== undefined) {
-      this.#ready = work.found;
-      this.send({ type: "found", model: work.found });
-    }
+    for (const model of [work.found ?? []].flat()) this.#find(model);
     for (const arrival of work.arrivals) this.at(arrival.at, () => this.#arrive(arrival));
     for (const { id, leaveAt } of work.arrivals) {
       if (leaveAt !== undefined) this.at(leaveAt, () => this.#leave(id));
     }
-    for (const at of work.lostAt ?? []) this.at(at, () => this.#lose());
+    for (const lost of work.lostAt ?? []) {
+      const { at, model } = typeof lost === "number" ? { at: lost, model: null } : lost;
+      this.at(at, () => this.#lose(model ?? [...this.machine.ready][0] ?? ""));
+    }
+    for (const { at, model } of work.foundAt ?? []) this.at(at, () => this.#find(model));
+    for (const { at, model } of work.unloadAt ?? []) this.at(at, () => this.send({ type: "unload", model }));
+    for (const { at, models } of work.lists ?? []) this.at(at, () => this.#list(models));
+    if (work.startAt !== undefined) this.at(work.startAt, () => this.send({ type: "tick" }));
     const last = work.arrivals.reduce((latest, { at }) => Math.max(latest, at), 0);
     const pace = work.extraTickMs ?? Number.POSITIVE_INFINITY;
     for (let at = pace; at <= last; at += pace) this.at(at, () => this.send({ type: "tick" }));
+    this.#lastEvent = this.#steps.last?.at ?? 0;
   }
 
   at(at: number, run: () => void): void {
     this.#steps.insert({ at, seq: ++this.#seq, run });
   }
 
-  /** Runs until nothing is left to happen, or up to `until`. */
+  /** Runs until nothing is left to happen but loads that nobody waits for, or up to `until`. */
   run(until = Number.POSITIVE_INFINITY): this {
     for (let step = this.#steps.first; step !== undefined && step.at <= until; step = this.#steps.first) {
+      const over = until === Number.POSITIVE_INFINITY && this.ended.size === this.#arrivals.size;
+      if (over && step.at > this.#lastEvent + 60_000) break;
+      if (step.at > this.#lastEvent + LONG) break;
       this.#steps.shift();
+      assert(++this.#played < MANY, `no end: ${MANY} steps, now at ${this.now}`);
       this.now = Math.max(this.now, step.at);
       step.run();
     }
@@ -137,6 +111,7 @@ export class Drive {
       type: "arrive",
       job: {
         id,
+        requestId: id,
         model,
         caller: arrival.caller ?? "",
         priority: arrival.priority ?? "interactive",
@@ -150,20 +125,31 @@ export class Drive {
   #leave(id: string): void {
     if (this.ended.has(id)) return;
     this.send({ type: "leave", id });
-    if (this.#running.has(id)) this.at(this.now, () => this.#finish(id, "left"));
+    if (this.machine.runs(id)) this.at(this.now, () => this.#finish(id, "left"));
     else this.#end(id, { how: "left", at: this.now });
   }
 
-  #lose(): void {
-    const model = this.#ready;
-    if (model === null) return;
-    this.#ready = null;
+  #lose(model: string): void {
+    const running = this.machine.kill(model);
+    if (running === null) return;
     this.send({ type: "lost", model });
-    for (const id of this.#running.keys()) this.at(this.now, () => this.#finish(id, "worker_failed"));
+    for (const id of running) this.at(this.now, () => this.#finish(id, "worker_failed"));
+  }
+
+  #find(model: string): void {
+    if (this.machine.operating === model || !this.machine.knows(model)) return;
+    this.machine.ready.add(model);
+    this.send({ type: "found", model });
+  }
+
+  #list(models: readonly ModelRules[]): void {
+    this.#rules = models;
+    this.machine.list(models);
+    this.send({ type: "models", models });
   }
 
   #finish(id: string, how: string): void {
-    if (!this.#running.delete(id)) return;
+    if (!this.machine.finish(id)) return;
     this.#end(id, { how, at: this.now });
     this.send({ type: "done", id });
   }
@@ -179,11 +165,14 @@ export class Drive {
         return this.#grant(effect.id, effect.model, effect.waitedMs);
       case "reject": {
         const { id, code, message, retryAfterS } = effect;
+        assert(this.#arrivals.has(id), `${id} is nobody`);
         assert(!this.grantedAt.has(id), `${id} rejected after its grant`);
         return this.#end(id, { how: code, at: this.now, message, retryAfterS });
       }
       case "swap":
         return this.#swap(effect);
+      case "unload":
+        return this.#unload(effect.model);
       case "wake": {
         const mine = ++this.#wake;
         if (effect.at === null) return;
@@ -198,44 +187,51 @@ export class Drive {
   #grant(id: string, model: string, waitedMs: number): void {
     const arrival = this.#arrivals.get(id);
     assert(arrival?.model === model, `${id} granted to ${model}`);
-    assert(this.#ready === model && this.#swapping === null, `${id} granted while ${model} is not ready`);
     assert(!this.grantedAt.has(id) && !this.ended.has(id), `${id} granted twice or after its end`);
     const kind = arrival.kind ?? "request";
+    this.machine.grant(id, model, kind);
     this.granted.push(id);
     this.grantedAt.set(id, this.now);
     this.waits.set(id, waitedMs);
-    this.#running.set(id, { model, kind });
-    const served = this.servedPerLoad.length - 1;
-    if (served >= 0) this.servedPerLoad[served] = (this.servedPerLoad[served] ?? 0) + 1;
-    if (kind === "load") return this.at(this.now, () => this.#finish(id, "done"));
-    const slots = this.#work.rules.models.find(({ name }) => name === model)?.slots ?? 0;
-    const requests = [...this.#running.values()].filter((job) => job.kind === "request").length;
-    assert(requests <= slots, `${requests} answers at once on ${model}`);
-    this.at(this.now + (arrival.answerMs ?? 100), () => this.#finish(id, "done"));
+    const load = this.#loadOf.get(model);
+    if (load !== undefined) this.servedPerLoad[load] = (this.servedPerLoad[load] ?? 0) + 1;
+    this.at(this.now + (kind === "load" ? 0 : (arrival.answerMs ?? 100)), () => this.#finish(id, "done"));
   }
 
-  #swap(effect: Extract<SchedulerEffect, { type: "swap" }>): void {
-    const { model } = effect;
-    assert(this.#swapping === null, `a swap to ${model} during the one to ${this.#swapping}`);
-    assert(this.#running.size === 0, `a swap to ${model} under a running answer`);
+  #swap(effect: SwapEffect): void {
+    const { model, victims } = effect;
+    const rules = this.#rules.find(({ name }) => name === model);
     const waiting = this.scheduler.view(this.now).models.find(({ name }) => name === model)?.queued ?? 0;
-    assert(waiting > 0, `a swap to ${model} for nobody`);
-    this.#swapping = model;
-    this.#ready = null;
+    const wished = rules?.pinned === true || rules?.preload === true || rules?.restart === true;
+    this.machine.beginSwap(effect, waiting > 0 || wished);
     this.swaps.push(model);
     this.swapEffects.push(effect);
+    for (const victim of victims) this.#loadOf.delete(victim);
     const { loadMs, fails } = this.#work;
     const attempt = (this.#attempts.get(model) ?? 0) + 1;
     this.#attempts.set(model, attempt);
     this.at(this.now + (typeof loadMs === "number" ? loadMs : loadMs(model)), () => {
-      this.#swapping = null;
       if (fails?.(model, attempt) === true) {
+        const still = this.#work.still?.(victims) ?? [];
+        this.machine.endOperation(false, still);
         this.failedSwaps.push({ model, at: this.now });
-        return this.send({ type: "swap_failed", model, reason: "the script ended with 1" });
+        const lost = victims.filter((victim) => !still.includes(victim));
+        return this.send({ type: "swap_failed", model, reason: "the script ended with 1", lost });
       }
-      this.#ready = model;
-      this.servedPerLoad.push(0);
+      this.machine.endOperation(true);
+      this.#loadOf.set(model, this.servedPerLoad.push(0) - 1);
       this.send({ type: "swapped", model });
+    });
+  }
+
+  #unload(model: string): void {
+    this.machine.beginUnload(model);
+    const attempt = this.unloads.push({ model, at: this.now });
+    this.at(this.now + (this.#work.unloadMs ?? 10), () => {
+      const failure = this.#work.unloadFails?.(model, attempt) ?? null;
+      this.machine.endOperation(false, failure === "still" ? [model] : []);
+      if (failure === null) return this.send({ type: "unloaded", model });
+      this.send({ type: "unload_failed", model, still: failure === "still", reason: "the script ended with 1" });
     });
   }
 
@@ -243,10 +239,7 @@ export class Drive {
     const forgotten = [...this.#arrivals.keys()].filter((id) => !this.ended.has(id));
     assert(forgotten.length === 0, `forgotten: ${forgotten.slice(0, 5).join(" ")}`);
     const view = this.scheduler.view(this.now);
-    assert(view.depth === 0 && view.inflight === 0 && view.swappingTo === null, "the scheduler holds on to something");
+    assert(view.depth === 0 && view.inflight === 0, "the scheduler holds on to something");
+    assert(this.machine.operating === view.swappingTo || view.swappingTo === null, "a swap that does not run");
   }
-}
-
-function assert(condition: boolean, message: string): asserts condition {
-  if (!condition) throw new Error(message);
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { Scheduler } from "../../src/queue/scheduler.ts";
 import type { Job, SchedulerEffect } from "../../src/queue/types.ts";
-import { Drive, rulesFor } from "./drive.ts";
-import type { Arrival } from "./drive.ts";
+import { Drive } from "./drive.ts";
+import { rulesFor } from "./workload.ts";
+import type { Arrival } from "./workload.ts";
 
 const MINUTE = 60_000;
 const LOAD = 1_000;
@@ -116,7 +117,16 @@ describe("an engine that dies", () => {
   describe("each time before it has answered anything", () => {
     const rules = rulesFor({ a: 1, b: 1 }, { failureLimit: 3, failureReset: MINUTE });
     const job = (id: string, model = "a"): Job => {
-      return { id, model, caller: "", priority: "interactive", arrivedAt: 0, deadlineAt: null, kind: "request" };
+      return {
+        id,
+        requestId: id,
+        model,
+        caller: "",
+        priority: "interactive",
+        arrivedAt: 0,
+        deadlineAt: null,
+        kind: "request",
+      };
     };
     /** Asks for a, loads it when need be, and loses it; says what the request came to. */
     const tryOnce = (scheduler: Scheduler, id: string, now: number): string => {
@@ -132,7 +142,7 @@ describe("an engine that dies", () => {
       const scheduler = new Scheduler(rules);
       const tries = ["1", "2", "3", "4"].map((id, index) => tryOnce(scheduler, id, index * 100));
       expect(tries).toEqual(["granted", "granted", "granted", "reject"]);
-      expect(scheduler.view(300)).toMatchObject({ loaded: null, swappingTo: null, models: [{ state: "failed" }, {}] });
+      expect(scheduler.view(300)).toMatchObject({ loaded: [], swappingTo: null, models: [{ state: "failed" }, {}] });
     });
 
     it("does not count once an answer has ended, nor when it is unloaded by order", () => {
@@ -145,8 +155,9 @@ describe("an engine that dies", () => {
         expect(scheduler.view(index * 100 + 30).models[0]?.state).toBe("cold");
         scheduler.on({ type: "arrive", job: { ...job(`load${index}`), kind: "load" } }, index * 100 + 40);
         scheduler.on({ type: "swapped", model: "a" }, index * 100 + 50);
-        scheduler.on({ type: "unloaded", model: "a" }, index * 100 + 60);
-        scheduler.on({ type: "done", id: `load${index}` }, index * 100 + 70);
+        scheduler.on({ type: "done", id: `load${index}` }, index * 100 + 60);
+        scheduler.on({ type: "unload", model: "a" }, index * 100 + 65);
+        scheduler.on({ type: "unloaded", model: "a" }, index * 100 + 70);
         expect(scheduler.view(index * 100 + 70).models[0]?.state).toBe("cold");
       }
     });
@@ -162,14 +173,23 @@ describe("an engine that dies", () => {
   it("is not swapped while its last answers are still ending", () => {
     const scheduler = new Scheduler(rulesFor({ a: 2, b: 1 }));
     const job = (id: string, model: string): Job => {
-      return { id, model, caller: "", priority: "interactive", arrivedAt: 0, deadlineAt: null, kind: "request" };
+      return {
+        id,
+        requestId: id,
+        model,
+        caller: "",
+        priority: "interactive",
+        arrivedAt: 0,
+        deadlineAt: null,
+        kind: "request",
+      };
     };
     const types = (effects: SchedulerEffect[]) => effects.map((effect) => effect.type);
     scheduler.on({ type: "found", model: "a" }, 0);
     expect(types(scheduler.on({ type: "arrive", job: job("1", "a") }, 0))).toEqual(["grant"]);
     scheduler.on({ type: "arrive", job: job("2", "b") }, 1);
-    expect(scheduler.on({ type: "lost", model: "a" }, 2)).toEqual([]);
-    expect(scheduler.view(2)).toMatchObject({ loaded: null, inflight: 1 });
+    expect(types(scheduler.on({ type: "lost", model: "a" }, 2))).not.toContain("swap");
+    expect(scheduler.view(2)).toMatchObject({ loaded: [], inflight: 1 });
     expect(types(scheduler.on({ type: "done", id: "1" }, 3))).toEqual(["swap"]);
   });
 
@@ -177,6 +197,6 @@ describe("an engine that dies", () => {
     const scheduler = new Scheduler(rulesFor({ a: 1, b: 1 }));
     scheduler.on({ type: "found", model: "a" }, 0);
     scheduler.on({ type: "lost", model: "b" }, 1);
-    expect(scheduler.view(2).loaded).toBe("a");
+    expect(scheduler.view(2).loaded).toEqual(["a"]);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { Drive, rulesFor } from "./drive.ts";
-import type { Arrival, Workload } from "./drive.ts";
+import { Drive } from "./drive.ts";
+import { rulesFor } from "./workload.ts";
+import type { Arrival, Workload } from "./workload.ts";
 
 const job = (id: string, at: number, model: string, over: Partial<Arrival> = {}): Arrival => ({
   id,
@@ -24,7 +25,7 @@ describe("a caller who leaves", () => {
     const drive = run({ arrivals: [job("b", 0, "b", { leaveAt: 500 })] });
     expect(drive.swaps).toEqual(["b"]);
     expect(drive.granted).toEqual([]);
-    expect(drive.scheduler.view(2_000).loaded).toBe("b");
+    expect(drive.scheduler.view(2_000).loaded).toEqual(["b"]);
   });
 
   it("during its swap gives way at once to those who wait for another model", () => {

@@ -3,13 +3,15 @@ import { describe, expect, it } from "vitest";
 import { ModelQueue } from "../../src/queue/model-queue.ts";
 import type { Waiting } from "../../src/queue/model-queue.ts";
 import type { Job } from "../../src/queue/types.ts";
-import { Drive, rulesFor } from "./drive.ts";
+import { Drive } from "./drive.ts";
+import { rulesFor } from "./workload.ts";
 
 const MAX_WAIT = 1_000;
 
 function waiting(id: string, arrivedAt: number, over: Partial<Job> = {}): Waiting {
   const job: Job = {
     id,
+    requestId: id,
     model: "m",
     caller: "",
     priority: "interactive",

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { Scheduler } from "../../src/queue/scheduler.ts";
 import type { Job } from "../../src/queue/types.ts";
-import { Drive, rulesFor } from "./drive.ts";
-import type { Arrival } from "./drive.ts";
+import { Drive } from "./drive.ts";
+import { rulesFor } from "./workload.ts";
+import type { Arrival } from "./workload.ts";
 
 const job = (id: string, at: number, model: string, over: Partial<Arrival> = {}): Arrival => ({
   id,
@@ -12,7 +13,16 @@ const job = (id: string, at: number, model: string, over: Partial<Arrival> = {})
 });
 
 const bare = (id: string, model: string): Job => {
-  return { id, model, caller: "", priority: "interactive", arrivedAt: 0, deadlineAt: null, kind: "request" };
+  return {
+    id,
+    requestId: id,
+    model,
+    caller: "",
+    priority: "interactive",
+    arrivedAt: 0,
+    deadlineAt: null,
+    kind: "request",
+  };
 };
 
 describe("slots", () => {
@@ -93,21 +103,26 @@ describe("the view", () => {
       arrivals: [job("1", 0, "a"), job("2", 20, "b"), job("3", 30, "b")],
     });
     drive.run(50);
+    const quiet = { queued: 0, running: 0, oldestWaitMs: null, retryInMs: null, pinned: false, idleMs: null };
     expect(drive.scheduler.view(50)).toEqual({
       draining: false,
-      loaded: "a",
+      loaded: ["a"],
       swappingTo: null,
+      unloading: null,
       swaps: 0,
+      evictions: 0,
       depth: 2,
       inflight: 1,
       oldestWaitMs: 30,
+      memoryUsed: 0,
+      memoryBudget: 0,
       models: [
-        { name: "a", state: "warm", queued: 0, running: 1, oldestWaitMs: null, retryInMs: null },
-        { name: "b", state: "cold", queued: 2, running: 0, oldestWaitMs: 30, retryInMs: null },
+        { ...quiet, name: "a", state: "warm", running: 1 },
+        { ...quiet, name: "b", state: "cold", queued: 2, oldestWaitMs: 30 },
       ],
     });
     drive.run(500);
-    expect(drive.scheduler.view(500)).toMatchObject({ loaded: null, swappingTo: "b", swaps: 1, depth: 2 });
+    expect(drive.scheduler.view(500)).toMatchObject({ loaded: [], swappingTo: "b", swaps: 1, depth: 2 });
     expect(drive.scheduler.view(500).models.map(({ state }) => state)).toEqual(["cold", "loading"]);
     expect(drive.scheduler.position("3", 500)).toEqual({ position: 2, model: "b" });
     expect(drive.scheduler.position("1", 500)).toBeNull();
@@ -126,7 +141,13 @@ describe("what the executor is told", () => {
     const scheduler = new Scheduler(rulesFor({ a: 1, b: 1 }));
     scheduler.on({ type: "found", model: "a" }, 0);
     expect(scheduler.on({ type: "arrive", job: bare("1", "b") }, 12_000)).toEqual([
-      { type: "swap", model: "b", previous: "a", reason: "a has nothing left; 1 waiting for b, the first for 12 s" },
+      {
+        type: "swap",
+        model: "b",
+        previous: "a",
+        victims: ["a"],
+        reason: "a has nothing left; 1 waiting for b, the first for 12 s",
+      },
     ]);
   });
 

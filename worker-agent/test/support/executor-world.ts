@@ -1,6 +1,7 @@
-import { Executor } from "../../src/executor.ts";
+import { Executor, type Switching } from "../../src/executor.ts";
 import { Scheduler } from "../../src/index.ts";
 import type { Job } from "../../src/queue/types.ts";
+import { modelRules } from "../queue/workload.ts";
 import { HandClock } from "./hand-clock.ts";
 
 export const STEPS = [
@@ -18,6 +19,7 @@ type Step = (typeof STEPS)[number];
 
 export const job = (id: string, model = "a", kind: Job["kind"] = "request"): Job => ({
   id,
+  requestId: id,
   model,
   caller: "",
   priority: "interactive",
@@ -44,9 +46,25 @@ export class ExecutorWorld {
   #loaded: string | null = null;
 
   constructor() {
-    const rules = { maxBatch: 3, maxWait: 500, minResident: 0, maxDepth: 8, failureLimit: 2, failureReset: 1_000 };
-    const models = ["a", "b", "c"].map((name) => ({ name, slots: 2 }));
-    this.executor = new Executor(new Scheduler({ ...rules, models }), (model) => this.#start(model), this.clock);
+    const rules = {
+      maxBatch: 3,
+      maxWait: 500,
+      minResident: 0,
+      maxDepth: 8,
+      failureLimit: 2,
+      failureReset: 1_000,
+      budget: 0,
+    };
+    const models = ["a", "b", "c"].map((name) => modelRules(name, { slots: 2 }));
+    const switching: Switching = {
+      lost: () => {},
+      swap: async ({ model, victims }) => {
+        const end = await this.#start(model);
+        return end.ok ? end : { ...end, lost: victims };
+      },
+      unload: async () => ({ ok: true }),
+    };
+    this.executor = new Executor(new Scheduler({ ...rules, models }), switching, this.clock);
   }
 
   async take(what: Step, pick: number): Promise<void> {

@@ -32,6 +32,7 @@ async function engine(answer: (path: string, asked: number) => [number, unknown]
     aliases: [],
     engineName: "qwen",
     url,
+    apiKey: null,
     sharesUrl: false,
     slots: 1,
     ready: "health",
@@ -39,11 +40,14 @@ async function engine(answer: (path: string, asked: number) => [number, unknown]
     timeoutMs: 10_000,
     memoryBytes: null,
     heldBy: { kind: "script" },
+    leaves: "replaced",
     stopGraceMs: 10_000,
     pinned: false,
     ttlMs: 0,
     preload: false,
     drainOnAbort: { bytes: 0, ms: 0 },
+    kind: null,
+    apis: null,
     ...changes,
   });
   return { requests, asker, model, server };

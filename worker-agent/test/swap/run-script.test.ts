@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Environment } from "@farmgate/shared";
 import { createSystemClock } from "@farmgate/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { RunningNotes } from "../../src/swap/running-note.ts";
 import { runScript, type ScriptRun } from "../../src/swap/run-script.ts";
 import { tempDirectory, writeScript } from "../support/agent-rig.ts";
 import { isAlive, until } from "../support/conditions.ts";
@@ -13,13 +15,13 @@ async function prepare(text: string, options: Partial<ScriptRun> & { args?: stri
   const directory = await tempDirectory();
   const script = await writeScript(directory, "swap.sh", text);
   const outputFile = join(directory, "out.log");
-  const run = () =>
+  const run = (environment: Environment = {}) =>
     runScript({
       words: [script, ...(options.args ?? ["coder"])],
       directory,
-      environment: { PATH: process.env["PATH"], FARMGATE_MODEL: "coder" },
+      environment: { PATH: process.env["PATH"], FARMGATE_MODEL: "coder", ...environment },
       outputFile,
-      noteFile: join(directory, "running.json"),
+      notes: new RunningNotes(join(directory, "running")),
       timeoutMs: 10_000,
       clock,
       signal: new AbortController().signal,
@@ -95,12 +97,12 @@ describe("a swap script", () => {
 
   it("is noted while it runs, and not any longer", async () => {
     const { run, directory } = await prepare("#!/bin/sh\nwhile [ ! -f go ]; do sleep 0.02; done\n");
-    const note = () => readFile(join(directory, "running.json"), "utf8").catch(() => null);
+    const notes = () => readdir(join(directory, "running")).catch(() => []);
     const running = run();
-    await until(async () => (await note()) !== null);
+    await until(async () => (await notes()).some((name) => name.endsWith(".json")));
     await writeFile(join(directory, "go"), "");
     await running;
-    expect(await note()).toBeNull();
+    expect(await notes()).toEqual([]);
   });
 
   it("tells a signal that ended it", async () => {
@@ -121,6 +123,32 @@ describe("a swap script", () => {
     const { run, directory } = await prepare("#!/bin/sh\n");
     await chmod(join(directory, "swap.sh"), 0o644);
     expect(await run()).toEqual({ ok: false, reason: "cannot be run: it is not executable", tail: "" });
+  });
+
+  it("whose interpreter is missing is a failure that its output explains", async () => {
+    const { run } = await prepare("#!/nowhere/sh\n");
+    const result = await run();
+    expect(result).toMatchObject({ ok: false, reason: "ended with exit code 127" });
+    expect(result.tail).toContain("not found");
+  });
+
+  it("is found on the PATH, and a folder there is none", async () => {
+    const { run, directory } = await prepare("#!/bin/sh\necho found\n", { words: ["swap.sh"] });
+    await mkdir(join(directory, "other", "swap.sh"), { recursive: true });
+    const path = (...folders: string[]) => ({ PATH: [...folders, "/usr/bin", "/bin"].join(":") });
+    expect(await run(path(join(directory, "other"), directory))).toEqual({ ok: true, tail: "found" });
+    expect(await run(path(join(directory, "other")))).toMatchObject({ reason: "cannot be run: it is not executable" });
+    expect(await run(path())).toMatchObject({
+      reason: "cannot be run: no such file, or its interpreter is missing",
+    });
+  });
+
+  it("keeps its words as they are, whatever a shell would make of them", async () => {
+    const words = ["$HOME", "`id`", "a b", "", "*", "; exit 3", "'\"\\", "-n", "3<&-"];
+    const { run } = await prepare(`#!${process.execPath}\nconsole.log(JSON.stringify(process.argv.slice(2)));\n`, {
+      args: words,
+    });
+    expect(await run()).toEqual({ ok: true, tail: JSON.stringify(words) });
   });
 
   it("without a #! line is run by the shell, as a terminal does it", async () => {

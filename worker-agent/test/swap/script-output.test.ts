@@ -1,4 +1,4 @@
-import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -20,6 +20,19 @@ describe("the output files of the scripts", () => {
     const found = await outputDirectory(file, "gpu-box");
     onTestFinished(() => rm(found, { recursive: true }));
     expect(found.startsWith(join(tmpdir(), "farmgate-"))).toBe(true);
+    expect(await outputDirectory(file, "gpu-box")).toBe(found);
+  });
+
+  it("never lie in a folder there that others can write to", async () => {
+    const directory = await tempDirectory();
+    const file = join(directory, "file");
+    await writeFile(file, "");
+    const first = await outputDirectory(file, "gpu-box");
+    onTestFinished(() => rm(first, { recursive: true }));
+    await chmod(first, 0o777);
+    const second = await outputDirectory(file, "gpu-box");
+    onTestFinished(() => rm(second, { recursive: true }));
+    expect(second).not.toBe(first);
   });
 
   it.each(["a/b", "../../etc/passwd", "..", "a b", "ä", ".hidden"])("never leave their folder: %s", (name) => {

@@ -1,0 +1,100 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openConfig } from "../../src/config/open-config.ts";
+import { waitPromises } from "../../src/config/wait-promise.ts";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "farmgate-promises-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function told(config: object): Promise<{ lines: readonly string[]; warnings: string[] }> {
+  await writeFile(join(folder, "file.yaml"), JSON.stringify(config, null, 1));
+  const { lines, warnings } = waitPromises(await openConfig(join(folder, "file.yaml"), {}));
+  return { lines, warnings: warnings.map(({ path, message }) => `${path}: ${message}`) };
+}
+
+const model = (name: string, port: number, more: object = {}) => ({ name, url: `http://127.0.0.1:${port}`, ...more });
+const three = [model("a", 1), model("b", 2), model("c", 3)];
+const swap = { command: "systemctl" };
+
+test("three models of three minutes at default settings: 22 minutes, longer than a gateway waits", async () => {
+  expect(await told({ name: "gpu-box", swap, models: three })).toEqual({
+    lines: [
+      "gpu-box: a request waits at most 22 min: 3 models that are swapped, loads of up to 3 min, answers of up to 1 min",
+    ],
+    warnings: [
+      "queue.maxBatch: a request may wait 22 min for its turn, longer than the gateway's timeouts.firstByte (15 min) and limits.queueWait (5 min)",
+    ],
+  });
+});
+
+test("one model alone: its load and one answer", async () => {
+  expect(await told({ name: "box", swap, models: [model("a", 1)] })).toEqual({
+    lines: ["box: a request waits at most 4 min: no model is swapped, loads of up to 3 min, answers of up to 1 min"],
+    warnings: [],
+  });
+});
+
+test("each place that has a bound of its own", async () => {
+  const queue = { maxBatch: 1, gather: 0, longestAnswer: "10s" };
+  const models = [model("a", 1, { slots: 3, timeout: "30s" }), model("b", 2, { timeout: "60s" })];
+  expect(await told({ name: "box", swap, queue, models })).toMatchObject({
+    lines: [
+      expect.stringContaining("at most 3 min 20 s at place 1, 5 min 40 s at place 2, 8 min at place 3: 2 models"),
+    ],
+  });
+});
+
+test("models of engines count as far as the file names them", async () => {
+  const engines = [{ url: "http://127.0.0.1:11434", models: { q: { pinned: true }, r: {}, s: {} } }];
+  const { lines } = await told({ name: "box", engines });
+  expect(lines).toEqual([
+    expect.stringMatching(/: 2 models that are swapped, .*; what its engines list and .* counted$/),
+  ]);
+  expect(await told({ name: "box", engines: [{ url: "http://127.0.0.1:11434" }] })).toEqual({
+    lines: [],
+    warnings: [],
+  });
+});
+
+test("every agent of a farm file, against the farm's own gateway", async () => {
+  const farm = (gateway: object) => ({
+    gateway,
+    agents: [
+      { name: "one", listen: { port: 8401 }, swap, models: [model("a", 1)] },
+      { name: "two", listen: { port: 8402 }, swap, models: three },
+    ],
+  });
+  const long = { timeouts: { firstByte: "30m" }, limits: { queueWait: "30m" } };
+  const { lines, warnings } = await told(farm(long));
+  expect(lines).toEqual([
+    expect.stringMatching(/^one: a request waits at most 4 min: /),
+    expect.stringMatching(/^two: a request waits at most 22 min: /),
+  ]);
+  expect(warnings).toEqual([]);
+  expect((await told(farm({ ...long, limits: { queueWait: "10m" } }))).warnings).toEqual([
+    "agents[1].queue.maxBatch: a request may wait 22 min for its turn, longer than the gateway's limits.queueWait (10 min)",
+  ]);
+});
+
+test("a maxWait that is nothing beside a load is noted", async () => {
+  const { warnings } = await told({ name: "box", swap, models: three, queue: { maxWait: "5s" } });
+  expect(warnings.at(-1)).toBe(
+    "queue.maxWait: is short beside loads of up to 3 min: nearly every request makes its model the next one",
+  );
+});
+
+test("arrival order promises nothing", async () => {
+  expect(await told({ name: "box", swap, models: three, queue: { policy: "fifo" } })).toEqual({
+    lines: ["box: queue.policy fifo promises nothing"],
+    warnings: [],
+  });
+});
+
+test("a gateway's file promises nothing", async () => {
+  expect(await told({ workers: [] })).toEqual({ lines: [], warnings: [] });
+});

@@ -1,0 +1,14 @@
+/** How much the newest value counts. */
+const NEWEST = 0.3;
+/** What is left of the maximum with each newer value: half after 138 of them. */
+const KEPT = 0.995;
+
+/** The exponentially weighted mean with one value more; `before` null: the first one. */
+export function mean(before: number | null, value: number): number {
+  return before === null ? value : before + NEWEST * (value - before);
+}
+
+/** A maximum that forgets: one extreme value does not count for ever. */
+export function fadingMax(before: number, value: number): number {
+  return Math.max(value, before * KEPT);
+}

@@ -1,0 +1,14 @@
+import { replaces, tooHeavy } from "./fit.ts";
+import type { ModelRules, SchedulerRules } from "./types.ts";
+
+/**
+ * The models that must be swapped against each other: all that ever leave memory for another, unless they can all be
+ * loaded at once beside those that stay.
+ */
+export function swappedModels({ budget, models }: Pick<SchedulerRules, "budget" | "models">): readonly ModelRules[] {
+  const leaving = models.filter((model) => !model.pinned && (model.unloads || model.replacedIn !== null));
+  const [first, ...others] = models;
+  const fit = first === undefined || tooHeavy(first, others, budget) <= 0;
+  const apart = leaving.some((one) => leaving.some((other) => other !== one && replaces(one, other)));
+  return fit && !apart ? [] : leaving;
+}
