@@ -27,7 +27,12 @@ function world({ unload = true, budget = "0", failing = [], ready = [] }: World)
   const config = agentConfigSchema.parse({
     swap: { command: "./swap", unload },
     memory: { budget },
-    models: names.map((name, i) => ({ name, url: `http://127.0.0.1:${i + 9}`, pinned: name === "p", memory: "1gb" })),
+    models: names.map((name, i) => ({
+      name,
+      url: `http://127.0.0.1:${i + 9}`,
+      pinned: unload && name === "p",
+      memory: "1gb",
+    })),
   });
   const book = new ModelBook(config);
   const models = book.models.map((model): ServedModel => {
