@@ -1,5 +1,5 @@
 import { FailureBudget } from "./failure-budget.ts";
-import { ModelQueue } from "./model-queue.ts";
+import { ModelQueue, type Waiting } from "./model-queue.ts";
 import { Place } from "./place.ts";
 import { RetryPause } from "./retry-pause.ts";
 import type { Turn } from "./turn.ts";
@@ -9,6 +9,8 @@ import type { ModelRules, SchedulerRules } from "./types.ts";
 export interface ModelState {
   readonly name: string;
   rules: ModelRules;
+  /** Why it can never be loaded beside the pinned models; null: it can. */
+  neverFits: string | null;
   readonly queue: ModelQueue;
   readonly place: Place;
   readonly failures: FailureBudget;
@@ -28,6 +30,8 @@ export interface ModelState {
   missingSince: number | null;
   /** To be loaded once at start. */
   preload: boolean;
+  /** Its oldest waiting job, by which it has its place among the models that are waited for; null: nobody waits. */
+  head: Waiting | null;
   /** Its engine died, and it is brought back where there is room. */
   bringBack: boolean;
   /** No longer among the models; kept until what runs has ended. */
@@ -38,6 +42,7 @@ export function createModel(model: ModelRules, rules: SchedulerRules): ModelStat
   return {
     name: model.name,
     rules: model,
+    neverFits: null,
     queue: new ModelQueue(rules.maxWait),
     place: new Place(rules.maxWait),
     failures: new FailureBudget(rules),
@@ -49,6 +54,7 @@ export function createModel(model: ModelRules, rules: SchedulerRules): ModelStat
     usedSeq: 0,
     missingSince: null,
     preload: model.preload,
+    head: null,
     bringBack: false,
     gone: false,
   };

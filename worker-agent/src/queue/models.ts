@@ -1,4 +1,7 @@
+import { neverFits } from "./fit.ts";
+import { byArrival, type Waiting } from "./model-queue.ts";
 import { busyWith, createModel, type ModelState } from "./model-state.ts";
+import { SortedList } from "./sorted-list.ts";
 import type { ModelRules, SchedulerRules } from "./types.ts";
 
 /**
@@ -7,11 +10,10 @@ import type { ModelRules, SchedulerRules } from "./types.ts";
  */
 export class Models {
   #byName = new Map<string, ModelState>();
-  readonly #waiting = new Set<ModelState>();
+  readonly #waiting = new SortedList<ModelState>((a, b) => byArrival(a.head as Waiting, b.head as Waiting));
   readonly #present = new Set<ModelState>();
   /** Those that are loaded without being asked for: pinned, or at start, or after their engine died. */
   #wished: readonly ModelState[] = [];
-  #pinned: readonly ModelRules[] = [];
 
   /**
    * Takes these as the models from now on; given back are those that are gone. They are still known by `of` while they
@@ -37,13 +39,20 @@ export class Models {
       if (busyWith(state) > 0 || inOperation(state)) this.#byName.set(state.name, state);
     }
     this.#wished = this.all.filter(({ rules }) => rules.pinned || rules.preload || rules.restart);
-    this.#pinned = list.filter((model) => model.pinned);
+    const pinned = list.filter((model) => model.pinned);
+    for (const state of this.#byName.values()) state.neverFits = neverFits(state.rules, pinned, rules.budget);
     return missing;
   }
 
   changed(model: ModelState): void {
-    toggle(this.#waiting, model, model.queue.size > 0);
-    toggle(this.#present, model, model.turn !== null || busyWith(model) > 0);
+    const oldest = model.queue.oldest ?? null;
+    if (model.head !== oldest) {
+      if (model.head !== null) this.#waiting.remove(model);
+      model.head = oldest;
+      if (oldest !== null) this.#waiting.insert(model);
+    }
+    if (model.turn !== null || busyWith(model) > 0) this.#present.add(model);
+    else this.#present.delete(model);
   }
 
   find(name: string): ModelState | undefined {
@@ -62,9 +71,15 @@ export class Models {
     return [...this.#byName.values()].filter((model) => !model.gone);
   }
 
-  /** Those that somebody waits for. */
-  get waiting(): ReadonlySet<ModelState> {
+  /** Those that somebody waits for, in the order in which each one's oldest job arrived. */
+  get waiting(): Iterable<ModelState> {
     return this.#waiting;
+  }
+
+  /** Somebody waits for a model that is not loaded. */
+  get loadIsWaitedFor(): boolean {
+    for (const { turn } of this.#waiting) if (turn === null) return true;
+    return false;
   }
 
   /** Those in memory: loaded, or with answers of a lost engine that have not ended yet. */
@@ -75,13 +90,4 @@ export class Models {
   get wished(): readonly ModelState[] {
     return this.#wished;
   }
-
-  get pinned(): readonly ModelRules[] {
-    return this.#pinned;
-  }
-}
-
-function toggle(set: Set<ModelState>, model: ModelState, member: boolean): void {
-  if (member) set.add(model);
-  else set.delete(model);
 }

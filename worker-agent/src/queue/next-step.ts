@@ -1,11 +1,11 @@
-import { type Candidate, chooseVictims, fitsWithout, isBarred, type Rooms } from "./admission.ts";
-import { neverFits } from "./fit.ts";
+import { chooseVictims, fitsWithout } from "./admission.ts";
 import { longestWaiting } from "./greedy.ts";
-import { lineOf, type Waiter, withoutLoads } from "./line.ts";
+import { lineOf, policyLine, type Waiter } from "./line.ts";
 import { busyWith, isIdle, type ModelState } from "./model-state.ts";
 import type { Models } from "./models.ts";
 import { hasBegun, type Operation } from "./operation.ts";
-import { mayCloseAt } from "./turn.ts";
+import { type Candidate, type Rooms, RoomTimes } from "./room-times.ts";
+import { hadBatch, mayCloseAt } from "./turn.ts";
 import { nextWish } from "./wishes.ts";
 
 /** How things stand, as far as the next step goes. */
@@ -51,24 +51,27 @@ export type Step =
 export function nextStep(at: Standing, now: number): Step {
   const begun = onItsWay(at);
   if (begun !== null) return begun; // (1)
-  const line = lineOf(at, now);
-  const free = at.operation === null;
-  const cold = free ? line.filter(({ model }) => model.turn === null) : [];
-  const vain = cold.find((waiter) => vainly(waiter, at) !== null);
-  if (vain !== undefined) return { do: "refuse", model: vain.model, reason: vainly(vain, at) ?? "" }; // (2)
-  const overdue = at.policy.due ? longestWaiting(cold.filter(({ from }) => now >= from + at.rules.maxWait)) : null;
+  const { rules, policy, operation } = at;
+  const times = operation === null ? new RoomTimes(at, false) : null;
+  const line = lineOf(at.models, times);
+  const cold = times === null ? [] : line.filter(({ model }) => model.turn === null);
+  const refused = times === null ? null : inVain(cold, times);
+  if (refused !== null) return refused; // (2)
+  const overdue = policy.due ? longestWaiting(cold.filter(({ from }) => now >= from + rules.maxWait)) : null;
   if (overdue !== null && overdue.roomAt <= now) return admit(overdue, at, now); // (3)
-  if (at.policy.due && overdue === null && hadItsBatch(at, now)) {
+  if (policy.due && overdue === null && hadItsBatch(at, now)) {
     const next = longestWaiting(cold.filter(({ roomAt }) => roomAt <= now));
     if (next !== null) return admit(next, at, now); // (4)
   }
-  const named = at.policy.next(overdue === null ? { waiting: line } : withoutLoads(line));
+  const seen = policyLine(line, operation, overdue === null, now);
+  const named = policy.next(seen);
+  const index = seen.waiting.findIndex(({ name }) => name === named);
+  const [state, next] = [seen.waiting[index]?.state, line[index]];
   // A policy is anyone's to change: one that names a model nobody waits for, or one that is blocked, is not followed.
-  const next = line.find(({ name }) => name === named);
-  if (next?.state === "ready") return { do: "grant", model: next.model, othersWait: othersWait(line) }; // (5)
-  if (next?.state === "cold" && overdue === null) return admit(next, at, now);
+  if (next !== undefined && state === "ready") return { do: "grant", model: next.model, othersWait: othersWait(line) }; // (5)
+  if (next !== undefined && state === "cold") return admit(next, at, now);
   const waits = (overdue !== null ? [overdue] : cold).map(({ roomAt }) => roomAt).filter((time) => time > now);
-  if (!free || overdue !== null) return { do: "wait", until: earliest(waits) };
+  if (operation !== null || overdue !== null) return { do: "wait", until: earliest(waits) };
   return unasked(at, line, waits, now); // (6), (7), (8)
 }
 
@@ -82,16 +85,17 @@ function onItsWay(at: Standing): Step | null {
   return [...victims].every((victim) => busyWith(victim) === 0) ? { do: "swap" } : null; // (1.2)
 }
 
-function vainly({ model, from }: Waiter, at: Standing): string | null {
-  const never = neverFits(model.rules, at.models.pinned, at.rules.budget);
-  if (never !== null) return never;
-  return isBarred({ model, from, wished: false }, at) ? "what is loaded cannot be unloaded for it" : null;
+function inVain(cold: readonly Waiter[], times: RoomTimes): Step | null {
+  for (const { model } of cold) {
+    const reason = model.neverFits ?? (times.bars(model) ? "what is loaded cannot be unloaded for it" : null);
+    if (reason !== null) return { do: "refuse", model, reason };
+  }
+  return null;
 }
 
 function hadItsBatch({ present, rules }: Standing, now: number): boolean {
   for (const { turn, rules: model } of present) {
-    if (turn !== null && !model.pinned && turn.grantedBesides >= rules.maxBatch && mayCloseAt(turn, rules) <= now)
-      return true;
+    if (turn !== null && !model.pinned && hadBatch(turn, rules) && mayCloseAt(turn, rules) <= now) return true;
   }
   return false;
 }
@@ -103,7 +107,7 @@ function othersWait(line: readonly Waiter[]): boolean {
 /** (6), (7), (8) */
 function unasked(at: Standing, line: readonly Waiter[], waits: readonly number[], now: number): Step {
   const wish = at.wishing ? nextWish(at.models, at, othersWait(line), now) : null;
-  if (wish?.do === "admit") return admit(wish.candidate, at, now, wish.cause);
+  if (wish?.do === "admit") return admit(wish.candidate, at, now, { cause: wish.cause });
   if (wish?.do === "forget") return wish;
   const over: number[] = [];
   for (const model of at.present) {
@@ -115,10 +119,11 @@ function unasked(at: Standing, line: readonly Waiter[], waits: readonly number[]
   return { do: "wait", until: earliest([...waits, ...over, wish?.until ?? Number.POSITIVE_INFINITY]) };
 }
 
-function admit(candidate: Candidate, at: Standing, now: number, cause?: string): Step {
-  const { model, wished } = candidate;
-  const victims = chooseVictims(candidate, at, now);
-  return { do: "admit", model, victims, wished, cause: cause ?? causeOf(victims, at) };
+function admit(candidate: Candidate, at: Standing, now: number, wish?: { cause: string }): Step {
+  const { model } = candidate;
+  const wished = wish !== undefined;
+  const victims = chooseVictims(candidate, wished, at, now);
+  return { do: "admit", model, victims, wished, cause: wish?.cause ?? causeOf(victims, at) };
 }
 
 function causeOf(victims: readonly ModelState[], at: Standing): string {
