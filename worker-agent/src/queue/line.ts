@@ -1,40 +1,39 @@
+import type { Waiting } from "./model-queue.ts";
 import { hasRoom, type ModelState } from "./model-state.ts";
-import type { Models } from "./models.ts";
 import { isGated, type Operation } from "./operation.ts";
-import type { Line, WaitingModel } from "./policy.ts";
+import type { WaitingModel } from "./policy.ts";
 import type { Candidate, RoomTimes } from "./room-times.ts";
 
 /** A model that somebody waits for, as the steps are decided on. */
-export interface Waiter extends Candidate {
+export interface Waiter extends WaitingModel, Candidate {
   readonly model: ModelState;
+  readonly oldest: Waiting;
   readonly from: number;
-  /** Its place among the models (rule R1). */
-  readonly since: number;
-  /** From when there is room for it, as things stand; infinite while something is under way, or where it is loaded. */
-  readonly roomAt: number;
+  /** As the last look at the line found it, as is `roomAt`. */
+  state: WaitingModel["state"];
+  /** From when there is room for it, as things stand; infinite where that was not looked for. */
+  roomAt: number;
 }
 
-const NEVER = Number.POSITIVE_INFINITY;
+export function waiterOf(model: ModelState, oldest: Waiting): Waiter {
+  const { name, place } = model;
+  const [from, since] = [place.waitingFrom(oldest.arrivedAt), place.since(oldest.arrivedAt)];
+  return { model, name, oldest, from, since, state: "blocked", roomAt: Number.POSITIVE_INFINITY };
+}
 
-/** The models that somebody waits for, in the order in which each one's oldest job arrived; `times` null: no loads. */
-export function lineOf(models: Models, times: RoomTimes | null): Waiter[] {
-  const line: Waiter[] = [];
-  for (const model of models.waiting) {
-    const { queue, place, turn } = model;
-    if (queue.oldest === undefined) continue;
-    const { arrivedAt } = queue.oldest;
-    const from = place.waitingFrom(arrivedAt);
-    const roomAt = turn === null && times !== null ? times.at({ model, from }) : NEVER;
-    line.push({ model, from, since: place.since(arrivedAt), roomAt });
+/** Looks which loaded models are ready; room for the others is not looked for yet. */
+export function findReady(line: readonly Waiter[], operation: Operation | null): void {
+  for (const waiter of line) {
+    const { model } = waiter;
+    waiter.state = model.turn !== null && hasRoom(model) && !isGated(operation, model) ? "ready" : "blocked";
+    waiter.roomAt = Number.POSITIVE_INFINITY;
   }
-  return line;
 }
 
-/** What the policy sees of the line. `loads`: a load may be begun by its choice. */
-export function policyLine(line: readonly Waiter[], operation: Operation | null, loads: boolean, now: number): Line {
-  const stateOf = ({ model, roomAt }: Waiter): WaitingModel["state"] => {
-    if (model.turn === null) return loads && roomAt <= now ? "cold" : "blocked";
-    return hasRoom(model) && !isGated(operation, model) ? "ready" : "blocked";
-  };
-  return { waiting: line.map((waiter) => ({ name: waiter.model.name, since: waiter.since, state: stateOf(waiter) })) };
+/** Looks for room for these, of which none is loaded. */
+export function findRoom(cold: readonly Waiter[], times: RoomTimes, now: number): void {
+  for (const waiter of cold) {
+    waiter.roomAt = times.at(waiter);
+    if (waiter.roomAt <= now) waiter.state = "cold";
+  }
 }

@@ -1,5 +1,5 @@
 import { FailureBudget } from "./failure-budget.ts";
-import { ModelQueue, type Waiting } from "./model-queue.ts";
+import { ModelQueue } from "./model-queue.ts";
 import { Place } from "./place.ts";
 import { RetryPause } from "./retry-pause.ts";
 import type { Turn } from "./turn.ts";
@@ -30,8 +30,6 @@ export interface ModelState {
   missingSince: number | null;
   /** To be loaded once at start. */
   preload: boolean;
-  /** Its oldest waiting job, by which it has its place among the models that are waited for; null: nobody waits. */
-  head: Waiting | null;
   /** Its engine died, and it is brought back where there is room. */
   bringBack: boolean;
   /** No longer among the models; kept until what runs has ended. */
@@ -54,7 +52,6 @@ export function createModel(model: ModelRules, rules: SchedulerRules): ModelStat
     usedSeq: 0,
     missingSince: null,
     preload: model.preload,
-    head: null,
     bringBack: false,
     gone: false,
   };

@@ -1,5 +1,6 @@
 import { neverFits } from "./fit.ts";
-import { byArrival, type Waiting } from "./model-queue.ts";
+import { type Waiter, waiterOf } from "./line.ts";
+import { byArrival } from "./model-queue.ts";
 import { busyWith, createModel, type ModelState } from "./model-state.ts";
 import { SortedList } from "./sorted-list.ts";
 import type { ModelRules, SchedulerRules } from "./types.ts";
@@ -10,7 +11,8 @@ import type { ModelRules, SchedulerRules } from "./types.ts";
  */
 export class Models {
   #byName = new Map<string, ModelState>();
-  readonly #waiting = new SortedList<ModelState>((a, b) => byArrival(a.head as Waiting, b.head as Waiting));
+  readonly #waiters = new Map<ModelState, Waiter>();
+  readonly #line = new SortedList<Waiter>((a, b) => byArrival(a.oldest, b.oldest));
   readonly #present = new Set<ModelState>();
   /** Those that are loaded without being asked for: pinned, or at start, or after their engine died. */
   #wished: readonly ModelState[] = [];
@@ -45,12 +47,7 @@ export class Models {
   }
 
   changed(model: ModelState): void {
-    const oldest = model.queue.oldest ?? null;
-    if (model.head !== oldest) {
-      if (model.head !== null) this.#waiting.remove(model);
-      model.head = oldest;
-      if (oldest !== null) this.#waiting.insert(model);
-    }
+    this.#placeInLine(model);
     if (model.turn !== null || busyWith(model) > 0) this.#present.add(model);
     else this.#present.delete(model);
   }
@@ -71,14 +68,14 @@ export class Models {
     return [...this.#byName.values()].filter((model) => !model.gone);
   }
 
-  /** Those that somebody waits for, in the order in which each one's oldest job arrived. */
-  get waiting(): Iterable<ModelState> {
-    return this.#waiting;
+  /** Those that somebody waits for, in the order in which each one's oldest job arrived; a copy. */
+  get line(): Waiter[] {
+    return this.#line.head(this.#line.size);
   }
 
   /** Somebody waits for a model that is not loaded. */
   get loadIsWaitedFor(): boolean {
-    for (const { turn } of this.#waiting) if (turn === null) return true;
+    for (const { model } of this.#line) if (model.turn === null) return true;
     return false;
   }
 
@@ -89,5 +86,18 @@ export class Models {
 
   get wished(): readonly ModelState[] {
     return this.#wished;
+  }
+
+  #placeInLine(model: ModelState): void {
+    const { oldest } = model.queue;
+    const waiter = this.#waiters.get(model);
+    if (waiter !== undefined) this.#line.remove(waiter);
+    if (oldest === undefined) {
+      this.#waiters.delete(model);
+      return;
+    }
+    const placed = waiterOf(model, oldest);
+    this.#waiters.set(model, placed);
+    this.#line.insert(placed);
   }
 }

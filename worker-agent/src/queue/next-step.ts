@@ -1,6 +1,6 @@
 import { chooseVictims, fitsWithout } from "./admission.ts";
 import { longestWaiting } from "./greedy.ts";
-import { lineOf, policyLine, type Waiter } from "./line.ts";
+import { findReady, findRoom, type Waiter } from "./line.ts";
 import { busyWith, isIdle, type ModelState } from "./model-state.ts";
 import type { Models } from "./models.ts";
 import { hasBegun, type Operation } from "./operation.ts";
@@ -52,27 +52,29 @@ export function nextStep(at: Standing, now: number): Step {
   const begun = onItsWay(at);
   if (begun !== null) return begun; // (1)
   const { rules, policy, operation } = at;
-  const times = operation === null ? new RoomTimes(at, false) : null;
-  const line = lineOf(at.models, times);
-  const cold = times === null ? [] : line.filter(({ model }) => model.turn === null);
-  const refused = times === null ? null : inVain(cold, times);
+  const line = at.models.line;
+  findReady(line, operation);
+  const cold = operation === null ? line.filter(({ model }) => model.turn === null) : [];
+  const times = new RoomTimes(at, false);
+  const refused = inVain(cold, times);
   if (refused !== null) return refused; // (2)
-  const overdue = policy.due ? longestWaiting(cold.filter(({ from }) => now >= from + rules.maxWait)) : null;
-  if (overdue !== null && overdue.roomAt <= now) return admit(overdue, at, now); // (3)
+  const overdue = policy.due ? longestWaiting(cold, ({ from }) => now >= from + rules.maxWait) : null;
+  // While one is overdue no other is let in, and there are hundreds for which room need not be looked for.
+  const coming = overdue === null ? cold : [overdue];
+  findRoom(coming, times, now);
+  if (overdue?.state === "cold") return admit(overdue, at, now); // (3)
   if (policy.due && overdue === null && hadItsBatch(at, now)) {
-    const next = longestWaiting(cold.filter(({ roomAt }) => roomAt <= now));
+    const next = longestWaiting(cold, ({ state }) => state === "cold");
     if (next !== null) return admit(next, at, now); // (4)
   }
-  const seen = policyLine(line, operation, overdue === null, now);
-  const named = policy.next(seen);
-  const index = seen.waiting.findIndex(({ name }) => name === named);
-  const [state, next] = [seen.waiting[index]?.state, line[index]];
+  const named = policy.next({ waiting: line });
   // A policy is anyone's to change: one that names a model nobody waits for, or one that is blocked, is not followed.
-  if (next !== undefined && state === "ready") return { do: "grant", model: next.model, othersWait: othersWait(line) }; // (5)
-  if (next !== undefined && state === "cold") return admit(next, at, now);
-  const waits = (overdue !== null ? [overdue] : cold).map(({ roomAt }) => roomAt).filter((time) => time > now);
-  if (operation !== null || overdue !== null) return { do: "wait", until: earliest(waits) };
-  return unasked(at, line, waits, now); // (6), (7), (8)
+  const next = named === null ? undefined : line.find(({ name }) => name === named);
+  if (next?.state === "ready") return { do: "grant", model: next.model, othersWait: othersWait(line) }; // (5)
+  if (next?.state === "cold") return admit(next, at, now);
+  const until = soonestRoom(coming, now);
+  if (operation !== null || overdue !== null) return wait(until);
+  return unasked(at, line, until, now); // (6), (7), (8)
 }
 
 function onItsWay(at: Standing): Step | null {
@@ -105,18 +107,18 @@ function othersWait(line: readonly Waiter[]): boolean {
 }
 
 /** (6), (7), (8) */
-function unasked(at: Standing, line: readonly Waiter[], waits: readonly number[], now: number): Step {
+function unasked(at: Standing, line: readonly Waiter[], room: number, now: number): Step {
   const wish = at.wishing ? nextWish(at.models, at, othersWait(line), now) : null;
   if (wish?.do === "admit") return admit(wish.candidate, at, now, { cause: wish.cause });
   if (wish?.do === "forget") return wish;
-  const over: number[] = [];
+  let until = Math.min(room, wish?.until ?? Number.POSITIVE_INFINITY);
   for (const model of at.present) {
     const { pinned, ttl, unloads } = model.rules;
     if (model.turn === null || pinned || ttl === 0 || !unloads || !isIdle(model)) continue;
     if (now >= model.quietSince + ttl) return { do: "unload", model, reason: `${model.name} was idle for its ttl` };
-    over.push(model.quietSince + ttl);
+    until = Math.min(until, model.quietSince + ttl);
   }
-  return { do: "wait", until: earliest([...waits, ...over, wish?.until ?? Number.POSITIVE_INFINITY]) };
+  return wait(until);
 }
 
 function admit(candidate: Candidate, at: Standing, now: number, wish?: { cause: string }): Step {
@@ -135,7 +137,13 @@ function causeOf(victims: readonly ModelState[], at: Standing): string {
   return beside === "" ? "nothing is loaded" : `it fits beside ${beside}`;
 }
 
-function earliest(times: readonly number[]): number | null {
-  const at = Math.min(...times);
-  return Number.isFinite(at) ? at : null;
+/** When the mere passing of time makes room for one of them; infinite: never. */
+function soonestRoom(waiters: readonly Waiter[], now: number): number {
+  let soonest = Number.POSITIVE_INFINITY;
+  for (const { roomAt } of waiters) if (roomAt > now && roomAt < soonest) soonest = roomAt;
+  return soonest;
+}
+
+function wait(until: number): Step {
+  return { do: "wait", until: Number.isFinite(until) ? until : null };
 }

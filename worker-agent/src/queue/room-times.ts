@@ -1,5 +1,5 @@
 import { canGoFor, capacityOf, replaces, weightOf } from "./fit.ts";
-import { goesAt, mayGo, type MayGo } from "./may-go.ts";
+import { goesAt, type Leave, mayGo, type MayGo } from "./may-go.ts";
 import { busyWith, type ModelState } from "./model-state.ts";
 import type { Policy } from "./policy.ts";
 import type { Costs, ModelRules, SchedulerRules } from "./types.ts";
@@ -44,18 +44,20 @@ const ALWAYS = Number.NEGATIVE_INFINITY;
  */
 export class RoomTimes {
   readonly #rooms: Rooms;
-  readonly #wished: boolean;
+  readonly #leave: Leave;
   readonly #present: readonly ModelState[];
   /** Those that may go for anybody. */
   readonly #others: readonly ModelState[];
   readonly #mayGo = new Map<ModelState, MayGo>();
-  readonly #kinds = new Map<ModelRules["replacedIn"] | true, Kind>();
+  /** The kind of those that replace none. */
+  #unloading: Kind | null = null;
+  readonly #replacing = new Map<ModelRules["replacedIn"], Kind>();
   #freed: { forAny: Freed; forDue: Freed } | null = null;
 
   /** `wished`: of candidates that nobody waits for. */
   constructor(rooms: Rooms, wished: boolean) {
     this.#rooms = rooms;
-    this.#wished = wished;
+    this.#leave = { policy: rooms.policy, rules: rooms.rules, wished };
     this.#present = [...rooms.present];
     this.#others = this.#present.filter(({ turn, rules }) => turn !== null && !rules.pinned && rules.unloads);
   }
@@ -99,27 +101,32 @@ export class RoomTimes {
   }
 
   #kindOf(candidate: ModelRules): Kind {
-    const key = candidate.unloads ? true : candidate.replacedIn;
-    const known = this.#kinds.get(key);
-    if (known !== undefined) return known;
+    if (candidate.unloads) return (this.#unloading ??= this.#kindFor(candidate));
+    let kind = this.#replacing.get(candidate.replacedIn);
+    if (kind === undefined) {
+      kind = this.#kindFor(candidate);
+      this.#replacing.set(candidate.replacedIn, kind);
+    }
+    return kind;
+  }
+
+  #kindFor(candidate: ModelRules): Kind {
     const { budget } = this.#rooms.rules;
     const replaced = this.#present.filter(({ rules }) => replaces(candidate, rules));
     const forced = replaced.filter(({ turn, rules }) => turn !== null && !rules.pinned);
     const barring = this.#present.filter(({ turn, rules }) => turn !== null && !canGoFor(rules, candidate));
-    const kind = {
+    return {
       forced,
       staying: weigh(this.#present, budget) - weigh(forced, budget),
       barring: weigh(barring, budget),
       stuck: replaced.length > forced.length,
     };
-    this.#kinds.set(key, kind);
-    return kind;
   }
 
   #mayGoOf(resident: ModelState): MayGo {
     let known = this.#mayGo.get(resident);
     if (known === undefined) {
-      known = mayGo(resident, { ...this.#rooms, wished: this.#wished });
+      known = mayGo(resident, this.#leave);
       this.#mayGo.set(resident, known);
     }
     return known;

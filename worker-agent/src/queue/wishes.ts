@@ -20,6 +20,7 @@ export type WishStep =
  */
 export function nextWish(models: Models, rooms: Rooms, othersWait: boolean, now: number): WishStep {
   const missing = models.wished.filter(({ turn }) => turn === null);
+  if (missing.length === 0) return { do: "wait", until: null };
   const times = new RoomTimes(rooms, true);
   let until = Number.POSITIVE_INFINITY;
   for (const model of missing) {
