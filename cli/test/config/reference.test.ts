@@ -31,7 +31,9 @@ test.each([
   expect(problemsOf(await openConfig(docs + name, { ALICE_KEY: "a" }))).toEqual([]);
   const written: unknown = parse(readFileSync(docs + name, "utf8").replaceAll("${ALICE_KEY}", "a"));
   const known = new Set(keysOf(written, free));
-  const missing = keysOf(schema.parse(written), free).filter((key) => !known.has(key) && !NOT_OFFERED.has(key.slice(1)));
+  const missing = keysOf(schema.parse(written), free).filter(
+    (key) => !known.has(key) && !NOT_OFFERED.has(key.slice(1)),
+  );
   // Inside of it nothing but its own two limits can stand.
   expect(missing.filter((key) => !key.includes(".drainOnAbort."))).toEqual([]);
 });
