@@ -1,9 +1,9 @@
 import { createLog } from "@farmgate/wire";
 import { describe, expect, it } from "vitest";
-import type { HeldResult, Holder } from "../src/holder.ts";
-import { Holders } from "../src/holders.ts";
+import type { HeldResult, Holder } from "../src/holders/holder.ts";
+import { Holders } from "../src/holders/holders.ts";
 import { agentConfigSchema } from "../src/index.ts";
-import { Learned } from "../src/learned.ts";
+import { Learned } from "../src/figures/learned.ts";
 import { AgentMetrics } from "../src/metrics.ts";
 import { ModelSwitch } from "../src/model-switch.ts";
 import { replacesBy } from "../src/scheduler-rules.ts";

@@ -1,7 +1,7 @@
 import { catalogSchema } from "@farmgate/shared";
 import { describe, expect, it } from "vitest";
-import { Learned } from "../src/learned.ts";
-import { Promises } from "../src/promises.ts";
+import { Learned } from "../src/figures/learned.ts";
+import { Promises } from "../src/figures/promises.ts";
 import type { SchedulerRules, SchedulerView, WaitingJob } from "../src/queue/types.ts";
 import { agentConfigSchema } from "../src/index.ts";
 import { ModelBook } from "../src/served-model.ts";

@@ -1,7 +1,7 @@
 import { seededRandom } from "@farmgate/shared";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Promises } from "../../src/promises.ts";
+import { Promises } from "../../src/figures/promises.ts";
 import { predictedWaits } from "../../src/queue/forecast.ts";
 import type { Longest } from "../../src/queue/promise.ts";
 import { Drive } from "./drive.ts";
