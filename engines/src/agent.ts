@@ -5,7 +5,7 @@ import { type Adapter, PLAIN } from "./adapter.ts";
 import { LLAMA_SERVER_RULES } from "./llama-server.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
 import { OLLAMA_RULES } from "./ollama.ts";
-import { BOTH_COMMANDS, catalogModel, catalogReport, modelName, readAliases, readList } from "./read-model.ts";
+import { BOTH_COMMANDS, catalogModel, catalogReport, modelName, readAliases, readList, slotsOf } from "./read-model.ts";
 
 /** Read model by model, so that one bad name does not hide the others. */
 const catalogue = receivedCatalogSchema.extend({ models: z.unknown().optional() });
@@ -62,7 +62,7 @@ function toModel(model: z.output<typeof element>): CatalogModel {
     aliases: readAliases(model.aliases, model.id),
     kind: model.kind,
     contextLength: model.context_length ?? null,
-    slots: model.slots?.total ?? null,
+    slots: slotsOf(model.slots?.total),
     queued: model.queued ?? null,
     oldestWaitMs: model.oldest_wait_ms ?? null,
     loadMs: model.load_ms ?? null,
@@ -75,6 +75,7 @@ function toModel(model: z.output<typeof element>): CatalogModel {
     predictedWaitMs: model.predicted_wait_ms ?? null,
     serviceMs: model.service_ms ?? null,
     waitBoundMs: model.wait_bound_ms ?? null,
+    pinned: model.pinned ?? false,
   });
 }
 

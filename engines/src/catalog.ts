@@ -60,6 +60,8 @@ export interface CatalogModel {
   serviceMs: number | null;
   /** The agent's promise for a request that came now (its `queue/bound.ts`), in milliseconds. */
   waitBoundMs: number | null;
+  /** Its agent never takes it out of memory for another. */
+  pinned: boolean;
 }
 
 /** What an adapter made of a worker's catalogue answer. */

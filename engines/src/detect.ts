@@ -122,8 +122,11 @@ type OwnPath = readonly [path: string, answers: z.ZodType, engine: EngineName];
 
 /** Paths by which an engine gives itself away, in the order to try them; the first ones before Ollama's own. */
 const OWN_PATHS: readonly OwnPath[] = [
-  // Its answer to a path that no other has; an object of whatever content.
-  [LOCALAI, z.looseObject({ version: z.string() }).or(z.looseObject({ endpoints: z.unknown() })), "localai"],
+  [
+    LOCALAI,
+    z.object({ version: z.string() }).or(z.object({ endpoints: z.record(z.string(), z.unknown()) })),
+    "localai",
+  ],
   [RUNNING, z.object({ running: z.array(z.unknown()) }), "llama-swap"],
   [
     LMSTUDIO,

@@ -4,7 +4,16 @@ import { type Adapter, PLAIN } from "./adapter.ts";
 import type { CatalogModel } from "./catalog.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
 import { OPENAI_RULES } from "./openai.ts";
-import { BOTH_COMMANDS, catalogModel, catalogReport, figure, maybeText, modelName, readList } from "./read-model.ts";
+import {
+  BOTH_COMMANDS,
+  bytesOf,
+  catalogModel,
+  catalogReport,
+  figure,
+  maybeText,
+  modelName,
+  readList,
+} from "./read-model.ts";
 
 const list = z.object({ data: z.unknown().optional() });
 const card = z.object({
@@ -101,7 +110,7 @@ function toModel(told: Card, loaded: ReadonlyMap<string, number | null> | null):
   return catalogModel(told.id, state, {
     ...kindOf(told),
     contextLength: loaded?.get(key) ?? told.context_length ?? null,
-    memoryBytes: cloud || !told.size ? null : Math.round(told.size * 1e9),
+    memoryBytes: cloud ? null : bytesOf((told.size ?? 0) * 1e9),
     quantization: /:((?:UD-)?I?Q\d\w*|B?F(?:16|32))$/i.exec(told.checkpoint ?? "")?.[1] ?? null,
     commands: cloud ? [] : BOTH_COMMANDS,
   });

@@ -5,6 +5,7 @@ import { type Adapter, PLAIN } from "./adapter.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
 import {
   BOTH_COMMANDS,
+  bytesOf,
   catalogModel,
   catalogReport,
   figure,
@@ -12,6 +13,7 @@ import {
   modelName,
   readAliases,
   readList,
+  slotsOf,
   textOrNull,
 } from "./read-model.ts";
 
@@ -142,7 +144,7 @@ function singleReport(models: readonly Element[], legacy: unknown, told: z.outpu
       const read = toModel(model, state, multimodal || sees(model));
       return { ...read, contextLength: read.contextLength ?? context, quantization, digest };
     }),
-    { refusesUnknown: false, slots: told?.total_slots ?? null },
+    { refusesUnknown: false, slots: slotsOf(told?.total_slots) },
   );
 }
 
@@ -155,7 +157,7 @@ function toModel(model: Element, state: ModelState, vision: boolean): CatalogMod
   const read = catalogModel(model.id, state, {
     aliases: readAliases(model.aliases, model.id),
     contextLength: model.meta?.n_ctx ?? null,
-    memoryBytes: model.meta?.size || null,
+    memoryBytes: bytesOf(model.meta?.size),
   });
   return vision ? { ...read, kind: "vision" } : read;
 }

@@ -5,6 +5,7 @@ import { type Adapter, PLAIN } from "./adapter.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
 import {
   BOTH_COMMANDS,
+  bytesOf,
   catalogModel,
   catalogReport,
   figure,
@@ -12,6 +13,7 @@ import {
   modelName,
   readAliases,
   readList,
+  slotsOf,
   textOrNull,
 } from "./read-model.ts";
 
@@ -94,9 +96,9 @@ function fromCurrent(told: z.output<typeof model>): CatalogModel {
       told.key,
     ),
     contextLength: instances[0]?.config?.context_length ?? told.max_context_length ?? null,
-    slots: parallel > 0 ? parallel : null,
+    slots: slotsOf(parallel),
     apis: APIS,
-    memoryBytes: told.size_bytes || null,
+    memoryBytes: bytesOf(told.size_bytes),
     quantization: textOrNull(told.quantization?.name),
     commands: instances.length > 0 ? ["unload"] : BOTH_COMMANDS,
     instances: instances.map((one) => one.id),

@@ -5,6 +5,7 @@ import { type Adapter, PLAIN } from "./adapter.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
 import {
   BOTH_COMMANDS,
+  bytesOf,
   catalogModel,
   catalogReport,
   figure,
@@ -91,7 +92,7 @@ function toModel(model: Tag, loaded: Running | null): CatalogModel {
   const read = catalogModel(model.name, remote ? "cold" : stateOf(key, loaded), {
     // Of a loaded model the context that it was loaded with, and all that it takes, with its context.
     contextLength: runs?.context_length ?? model.details?.context_length ?? null,
-    memoryBytes: remote ? null : runs?.size || model.size || null,
+    memoryBytes: remote ? null : (bytesOf(runs?.size) ?? bytesOf(model.size)),
     quantization: textOrNull(model.details?.quantization_level),
     digest: textOrNull(model.digest),
     apis: APIS,

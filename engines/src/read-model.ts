@@ -48,6 +48,16 @@ export function readAliases(value: unknown, id: string): string[] {
   return [...new Set(names)];
 }
 
+/** A number of slots as an engine tells it; none, or less than one, says nothing. */
+export function slotsOf(told: number | null | undefined): number | null {
+  return told === null || told === undefined || told < 1 ? null : Math.floor(told);
+}
+
+/** A size in bytes as an engine tells it; zero says nothing. */
+export function bytesOf(told: number | null | undefined): number | null {
+  return told && told < Number.MAX_SAFE_INTEGER ? Math.round(told) : null;
+}
+
 /** Both commands, for engines that take them for every model. */
 export const BOTH_COMMANDS = ["load", "unload"] as const;
 
@@ -73,6 +83,7 @@ export function catalogModel(id: string, state: ModelState, known: Partial<Catal
     predictedWaitMs: null,
     serviceMs: null,
     waitBoundMs: null,
+    pinned: false,
     ...known,
   };
 }

@@ -2,7 +2,16 @@ import { z } from "zod";
 import { type Adapter, PLAIN } from "./adapter.ts";
 import { meaningOf } from "./meaning.ts";
 import { OPENAI_RULES } from "./openai.ts";
-import { catalogModel, catalogReport, figure, maybeText, modelName, readList, textOrNull } from "./read-model.ts";
+import {
+  catalogModel,
+  catalogReport,
+  figure,
+  maybeText,
+  modelName,
+  readList,
+  slotsOf,
+  textOrNull,
+} from "./read-model.ts";
 
 const list = z.object({ data: z.unknown().optional() });
 const card = z.object({ id: modelName, max_model_len: figure });
@@ -30,7 +39,7 @@ export const sglang: Adapter = {
       models.map(({ id, max_model_len: length }) =>
         catalogModel(id, "warm", { contextLength: length ?? null, quantization }),
       ),
-      { refusesUnknown: false, slots: told?.max_running_requests || null },
+      { refusesUnknown: false, slots: slotsOf(told?.max_running_requests) },
     );
   },
   meaning: (answer) => meaningOf(answer, OPENAI_RULES),

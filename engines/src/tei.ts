@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CatalogModel } from "./catalog.ts";
 import { type Adapter, PLAIN } from "./adapter.ts";
 import { meaningOf } from "./meaning.ts";
-import { catalogModel, catalogReport, figure, maybeText, modelName, textOrNull } from "./read-model.ts";
+import { catalogModel, catalogReport, figure, maybeText, modelName, slotsOf, textOrNull } from "./read-model.ts";
 
 const info = z.object({
   model_id: modelName,
@@ -29,7 +29,7 @@ export const tei: Adapter = {
     const contextLength = parsed.data.max_input_length ?? null;
     const digest = textOrNull(parsed.data.model_sha);
     const model = catalogModel(served ?? id, "warm", { contextLength, digest, ...byType(type) });
-    return catalogReport([model], { refusesUnknown: false, slots: parsed.data.max_concurrent_requests || null });
+    return catalogReport([model], { refusesUnknown: false, slots: slotsOf(parsed.data.max_concurrent_requests) });
   },
   meaning: (answer) => meaningOf(answer, []),
 };

@@ -2,7 +2,7 @@ import type { Api } from "@farmgate/shared";
 import { z } from "zod";
 import { type Adapter, PLAIN } from "./adapter.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
-import { catalogModel, catalogReport, figure, maybeText, modelName, textOrNull } from "./read-model.ts";
+import { catalogModel, catalogReport, figure, maybeText, modelName, slotsOf, textOrNull } from "./read-model.ts";
 
 const info = z.object({
   model_id: modelName,
@@ -26,7 +26,7 @@ export const tgi: Adapter = {
     if (!parsed.success) return null;
     const { model_id: id, model_sha: sha, max_total_tokens: tokens, max_concurrent_requests: slots } = parsed.data;
     const known = { kind: "chat", apis: APIS, contextLength: tokens ?? null, digest: textOrNull(sha) };
-    return catalogReport([catalogModel(id, "warm", known)], { refusesUnknown: false, slots: slots || null });
+    return catalogReport([catalogModel(id, "warm", known)], { refusesUnknown: false, slots: slotsOf(slots) });
   },
   meaning: (answer) => meaningOf(answer, RULES),
 };

@@ -104,7 +104,7 @@ function checkWorkers({ workers }: Shape, report: ReportProblem): void {
   }
 }
 
-function checkModels({ models: { aliases, fallbacks } }: Shape, report: ReportProblem): void {
+function checkModels({ models: { aliases, fallbacks, keepWarm } }: Shape, report: ReportProblem): void {
   const aliasKeys = new Set<string>();
   for (const alias of Object.keys(aliases)) {
     if (aliasKeys.has(nameKey(alias))) report(["models", "aliases", alias], "means the same as another alias");
@@ -120,6 +120,14 @@ function checkModels({ models: { aliases, fallbacks } }: Shape, report: ReportPr
     for (const [i, other] of others.entries()) {
       if (nameKey(other) === nameKey(model)) report(["models", "fallbacks", model, i], "falls back on itself");
     }
+  }
+  const targets = new Map(Object.entries(aliases).map(([alias, target]) => [nameKey(alias), nameKey(target)]));
+  const kept = new Map<string, string>();
+  for (const model of Object.keys(keepWarm)) {
+    const key = targets.get(nameKey(model)) ?? nameKey(model);
+    const other = kept.get(key);
+    if (other !== undefined) report(["models", "keepWarm", model], `means the same model as "${other}"`);
+    kept.set(key, model);
   }
 }
 

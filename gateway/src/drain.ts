@@ -16,6 +16,7 @@ export async function drainFarm(
 ): Promise<void> {
   const startedAt = farm.clock.now();
   farm.draining = true;
+  farm.keeper.stop();
   farm.log.info({ running: farm.live.all().length, waiting: farm.waitingRoom.size }, "draining");
   server.close();
   farm.waitingRoom.turnAllAway();

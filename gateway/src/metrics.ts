@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Catalog } from "./catalog/types.ts";
+import type { Warmth } from "./placement/warmth-notes.ts";
 import type { Usage } from "./proxy/usage-tap.ts";
 import type { InflightView } from "./routing/types.ts";
 
@@ -9,6 +10,7 @@ export interface FarmFigures {
   inflight: InflightView;
   waiting(): number;
   bodyBytes(): number;
+  copies: { listedWarmth(): readonly Warmth[]; wantedWarmth(): readonly Warmth[] };
   /** Milliseconds, on the clock of `WorkerEntry.catalogAt`. */
   now(): number;
 }
@@ -96,6 +98,15 @@ export class Metrics {
         }
       }
     });
+    this.#copies(figures);
+    this.#gauge("farmgate_breaker_open", "1 while a model is put aside on a worker", ["worker", "model"], (gauge) => {
+      for (const { config, byKey, breakers } of figures.catalog().workers) {
+        for (const [key, { openUntil }] of breakers) {
+          const model = byKey.get(key)?.id ?? "other";
+          gauge.inc({ worker: config.name, model }, openUntil === null ? 0 : 1);
+        }
+      }
+    });
   }
 
   get contentType(): string {
@@ -126,6 +137,20 @@ export class Metrics {
   used(model: string, worker: string, usage: Usage): void {
     if (usage.prompt !== null) this.#tokens.inc({ model, worker, direction: "prompt" }, usage.prompt);
     if (usage.completion !== null) this.#tokens.inc({ model, worker, direction: "completion" }, usage.completion);
+  }
+
+  #copies({ copies }: FarmFigures): void {
+    this.#gauge("farmgate_model_warm_copies", "Loaded copies that can be counted on", ["model"], (gauge) => {
+      for (const { name, copies: count } of copies.listedWarmth()) gauge.set({ model: name }, count);
+    });
+    this.#gauge("farmgate_keep_warm_wanted", "Copies to be kept warm", ["model"], (gauge) => {
+      for (const { name, wanted } of copies.wantedWarmth()) gauge.set({ model: name }, wanted ?? 0);
+    });
+    this.#gauge("farmgate_keep_warm_missing", "Copies to be kept warm that are not", ["model"], (gauge) => {
+      for (const { name, wanted, copies: count } of copies.wantedWarmth()) {
+        gauge.set({ model: name }, Math.max(0, (wanted ?? 0) - count));
+      }
+    });
   }
 
   #counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {

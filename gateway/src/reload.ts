@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { CatalogPoller } from "./catalog/poller.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { Farm } from "./farm.ts";
+import { wantedCopies } from "./placement/wanted-copies.ts";
 import { nameRules } from "./routing/resolve-name.ts";
 
 export interface Reloaded {
@@ -27,14 +28,19 @@ export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfi
   farm.config = config;
   farm.names = nameRules(config.models);
   farm.keys.configure(config.keys);
+  farm.keeper.configure(wantedCopies(config.models.keepWarm, farm.names));
   farm.catalog.configure({ unhealthyAfter: config.health.unhealthyAfter });
-  farm.turns.keepOnly(new Set(config.workers.map(({ name }) => name)));
+  const workers = new Set(config.workers.map(({ name }) => name));
+  farm.turns.keepOnly(workers);
+  farm.learned.keepOnly(workers);
+  farm.inflight.keepOnly(workers);
   farm.upstreams.configure(
     config.timeouts.connect,
     config.workers.map(({ url }) => url),
   );
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
   farm.waitingRoom.wake();
+  farm.comments.watch();
   farm.log.info({ workers: config.workers.length, restartNeeded }, "configuration applied");
   return { applied, restartNeeded };
 }

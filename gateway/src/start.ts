@@ -2,20 +2,28 @@ import { randomBytes } from "node:crypto";
 import type { Clock, Random } from "@farmgate/shared";
 import { BodyRoom, FrontServer, KeyRing, type Log, Upstreams } from "@farmgate/wire";
 import { WaitingRoom } from "./admission/waiting-room.ts";
+import { breakerNews } from "./catalog/breaker-news.ts";
 import { CatalogPoller } from "./catalog/poller.ts";
 import { CatalogStore } from "./catalog/store.ts";
+import type { CatalogEvent } from "./catalog/types.ts";
 import { workerNews } from "./catalog/worker-news.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { Farm } from "./farm.ts";
 import { createDoor } from "./http/door.ts";
 import { RequestIds } from "./http/request-id.ts";
 import { Metrics } from "./metrics.ts";
+import { Keeper } from "./placement/keeper.ts";
+import { LastCopies } from "./placement/last-copies.ts";
+import { RecentUse } from "./placement/recent-use.ts";
+import { wantedCopies } from "./placement/wanted-copies.ts";
 import { Accounts } from "./proxy/accounts.ts";
 import { markOf } from "./proxy/headers.ts";
 import { LiveRequests } from "./proxy/live-requests.ts";
+import { WaitComments } from "./proxy/wait-comments.ts";
 import { type Reloaded, reloadFarm } from "./reload.ts";
 import { createControl } from "./routes/control.ts";
 import { Affinity } from "./routing/affinity.ts";
+import { Learned } from "./routing/learned.ts";
 import { nameRules } from "./routing/resolve-name.ts";
 import { Turns } from "./routing/turns.ts";
 import { drainFarm } from "./drain.ts";
@@ -47,12 +55,13 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const poller = new CatalogPoller({
     clock,
     random,
-    apply: (event) => farm.catalog.apply(event),
+    apply: (event) => applyPolled(farm, event),
     flowing: (worker, since) => farm.live.flowing(worker, since),
   });
   farm.catalog.onChange((after, before) => {
     farm.waitingRoom.wake();
-    for (const { level, worker, message } of workerNews(before, after)) log[level]({ worker }, `${worker} ${message}`);
+    const news = [...workerNews(before, after), ...breakerNews(before, after)];
+    for (const { level, worker, message } of news) log[level]({ worker }, `${worker} ${message}`);
   });
   const server = new FrontServer({ body: () => farm.config.limits.body, headers: HEADER_BYTES });
   const app = await createControl(farm, (control) => server.on("request", createDoor(farm, control)));
@@ -60,6 +69,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
   farm.ready = poller.firstRound.then(() => {
     farm.isReady = true;
+    farm.keeper.start();
   });
   log.info({ url, workers: config.workers.length }, "listening");
   let closing: Promise<void> | null = null;
@@ -74,19 +84,33 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   };
 }
 
+function applyPolled(farm: Farm, event: CatalogEvent): void {
+  if (farm.config.routing.waitOrSwap && event.type === "polled" && event.result.kind === "ok") {
+    farm.inflight.polled(event.worker);
+  }
+  farm.catalog.apply(event);
+}
+
 function createFarm({ config, clock, random, log, version }: GatewayOptions): Farm {
   const inflight = new Inflight();
   const waitingRoom = new WaitingRoom();
   const catalog = new CatalogStore(clock, { unhealthyAfter: config.health.unhealthyAfter });
   const bodies = new BodyRoom();
+  const names = nameRules(config.models);
+  const upstreams = new Upstreams(config.timeouts.connect);
+  const recentUse = new RecentUse();
+  const lastCopies = new LastCopies(recentUse);
+  const keeper = new Keeper({ clock, log, catalog, upstreams, inflight, recentUse, lastCopies });
+  keeper.configure(wantedCopies(config.models.keepWarm, names));
   const metrics = new Metrics({
     catalog: () => catalog.current,
     inflight,
     waiting: () => waitingRoom.size,
     bodyBytes: () => bodies.heldBytes,
+    copies: keeper,
     now: () => clock.now(),
   });
-  return {
+  const farm: Farm = {
     clock,
     log,
     version,
@@ -94,7 +118,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     mark: markOf(randomBytes(6).toString("hex")),
     startedAt: clock.now(),
     config,
-    names: nameRules(config.models),
+    names,
     draining: false,
     isReady: false,
     ready: Promise.resolve(),
@@ -104,11 +128,17 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     inflight,
     turns: new Turns(),
     affinity: new Affinity(),
-    upstreams: new Upstreams(config.timeouts.connect),
+    learned: new Learned(),
+    recentUse,
+    lastCopies,
+    keeper,
+    upstreams,
     waitingRoom,
     live: new LiveRequests(),
+    comments: new WaitComments(() => farm),
     bodies,
     metrics,
     accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current }),
   };
+  return farm;
 }

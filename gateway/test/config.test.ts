@@ -82,6 +82,12 @@ describe("a gateway file", () => {
     ["no engine of ours", "workers: [{name: a, url: 'http://h', engine: gpt}]", "workers[0].engine", /./],
     ["redis, for now", "workers: []\nredis: redis://h", "redis", /not offered/],
     ["tls, for now", "workers: []\ntls: {cert: a, key: b}", "tls", /not offered/],
+    [
+      "one model kept warm by two names",
+      "workers: []\nmodels: {aliases: {fast: M}, keepWarm: {m: 1, fast: 2}}",
+      "models.keepWarm.fast",
+      /same model as "m"/,
+    ],
     ["less than one warm copy", "workers: []\nmodels: {keepWarm: {m: 0}}", "models.keepWarm.m", /at least 1/],
   ];
   it.each(bad)("with %s is refused", (_what, text, path, message) => {

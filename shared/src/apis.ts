@@ -11,9 +11,16 @@ const INFERENCE_PATHS: ReadonlyMap<string, Api> = new Map([
   ["/v1/responses", "responses"],
 ]);
 
+const EVENT_STREAMS: ReadonlySet<Api> = new Set<Api>(["chat", "completions", "responses"]);
+
 /** The API of an inference path (without query), or null for every other path. */
 export function inferenceApi(path: string): Api | null {
   return INFERENCE_PATHS.get(path) ?? null;
+}
+
+/** Whether a streamed answer is one of server-sent events: Ollama's own are lines of JSON, and some APIs have none. */
+export function streamsEvents(api: Api, family: ApiFamily): boolean {
+  return family !== "ollama" && EVENT_STREAMS.has(api);
 }
 
 /** Whose error shape a path's callers expect. */

@@ -41,7 +41,12 @@ export function errorHeaders(error: FarmError): Record<string, string> {
  * stands inside an event (`atBoundary` false), so that a reader does not join it to the broken one.
  */
 export function streamErrorChunk(family: ApiFamily, error: FarmError, requestId: string, atBoundary: boolean): string {
-  const body = JSON.stringify(errorBody(family, error, requestId));
+  return errorEvent(family, errorBody(family, error, requestId), atBoundary);
+}
+
+/** As `streamErrorChunk`, with a body that is an error of that API already. */
+export function errorEvent(family: ApiFamily, errorObject: object, atBoundary: boolean): string {
+  const body = JSON.stringify(errorObject);
   const gap = atBoundary ? "" : "\n\n";
   switch (family) {
     case "openai":

@@ -5,6 +5,7 @@ export const HEADER = {
   model: "x-farmgate-model",
   warmth: "x-farmgate-warmth",
   attempts: "x-farmgate-attempts",
+  decision: "x-farmgate-decision",
   priority: "x-farmgate-priority",
   deadlineMs: "x-farmgate-deadline-ms",
   dryRun: "x-farmgate-dry-run",
@@ -74,11 +75,12 @@ export function isEventStream(raw: readonly string[]): boolean {
 
 /** Whether an event of our own can follow in such a stream: its length is not told, and it is not packed. */
 export function takesMoreEvents(raw: readonly string[]): boolean {
-  return (
-    isEventStream(raw) &&
-    headerValue(raw, "content-length") === null &&
-    (headerValue(raw, "content-encoding") ?? "identity") === "identity"
-  );
+  return isEventStream(raw) && headerValue(raw, "content-length") === null && !isPacked(raw);
+}
+
+/** Whether the body is compressed. */
+export function isPacked(raw: readonly string[]): boolean {
+  return (headerValue(raw, "content-encoding") ?? "identity") !== "identity";
 }
 
 /** The first header of that (lower-case) name in a flat list, or null. */

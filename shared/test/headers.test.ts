@@ -22,6 +22,7 @@ describe("what a worker sees of a caller's headers", () => {
     "Expect",
     "Accept-Encoding",
     "X-Request-Id",
+    "X-Conversation-Id",
     "X-Farmgate-Priority",
     "x-farmgate-anything",
     "Transfer-Encoding",

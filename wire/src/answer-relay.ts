@@ -32,6 +32,11 @@ export class AnswerRelay {
     });
   }
 
+  /** In place of `start`, where the head of a stream of events has gone out already: only the bytes follow. */
+  join(): void {
+    this.#takesMoreEvents = true;
+  }
+
   write(chunk: Buffer): boolean {
     this.#wrote = true;
     this.#tail.add(chunk);
@@ -46,9 +51,10 @@ export class AnswerRelay {
     return false;
   }
 
-  finish(): void {
+  /** `last` is a piece of our own behind the answer. */
+  finish(last: string = ""): void {
     this.#wrote = true;
-    this.#response.end();
+    this.#response.end(last);
   }
 
   /**

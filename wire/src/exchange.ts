@@ -1,7 +1,9 @@
 import type { Readable } from "node:stream";
 import type { Clock } from "@farmgate/shared";
 import type { Dispatcher } from "undici";
-import { type ExchangeFailure, type ExchangePhase, failureOf } from "./exchange-failure.ts";
+import { Drain, type DrainLimits } from "./drain.ts";
+import { type ExchangePhase, failureOf } from "./exchange-failure.ts";
+import type { ExchangeOutcome, ExchangeSink } from "./exchange-sink.ts";
 
 export interface ExchangeRequest {
   origin: string;
@@ -16,19 +18,15 @@ export interface ExchangeRequest {
 export interface ExchangeTimeouts {
   /** Until the status line, in milliseconds, from the start of the exchange. */
   firstByteMs: number;
+  /** Until the status line whatever comes before it, in milliseconds from the start of the exchange; null: no limit. */
+  deadlineMs?: number | null;
+  /**
+   * `102 Processing` starts `firstByteMs` anew. Only for an upstream that is trusted to end its waits by itself: it can
+   * hold a request for ever with them.
+   */
+  restartOnProcessing?: boolean;
   /** Between two pieces of the answer, in milliseconds; it also runs from the status line to the first piece. */
   idleMs: number;
-}
-
-export type ExchangeOutcome = { ok: true } | { ok: false; failure: ExchangeFailure };
-
-/** Where an answer goes. `end` is called exactly once, last, whatever happens. */
-export interface ExchangeSink {
-  /** Status and raw headers, flat [name, value, ...] and unfiltered. */
-  head(status: number, rawHeaders: string[]): void;
-  /** One piece of the body, as it came. False: send no more until `resume()`. */
-  data(chunk: Buffer): boolean;
-  end(outcome: ExchangeOutcome): void;
 }
 
 /**
@@ -36,13 +34,17 @@ export interface ExchangeSink {
  * `cancel` closes the upstream's socket in every phase (before the connection, before headers, in the stream).
  */
 export class Exchange implements Dispatcher.DispatchHandler {
-  readonly #sink: ExchangeSink;
+  #sink: ExchangeSink;
   readonly #clock: Clock;
   readonly #timeouts: ExchangeTimeouts;
   #controller: Dispatcher.DispatchController | null = null;
   #phase: ExchangePhase = "connect";
   #stopTimer: () => void = () => {};
   readonly #startedAt: number;
+  /** From when the time for the first byte counts. */
+  #firstByteFrom: number;
+  /** The upstream has told that it works on the request. */
+  #processing = false;
   #lastByteAt: number;
   #ended = false;
 
@@ -57,8 +59,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#clock = clock;
     this.#timeouts = timeouts;
     this.#startedAt = clock.now();
+    this.#firstByteFrom = this.#startedAt;
     this.#lastByteAt = this.#startedAt;
-    this.#watch(timeouts.firstByteMs);
+    this.#watch(this.#firstByteLeft());
     const large = request.body !== null && request.body.length >= LARGE_BODY;
     dispatcher.dispatch(
       {
@@ -91,6 +94,21 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#fail(this.#phase, "cancelled");
   }
 
+  /**
+   * Nobody wants the answer any more, but a broken connection would hurt the upstream: what is still to come is read
+   * and thrown away up to the limits, and only then `end` tells `cancelled`. Without limits, and for a request that was
+   * not sent yet, it is `cancel`, which also ends what was left this way.
+   */
+  abandon(limits: DrainLimits): void {
+    if (this.#ended || this.#sink instanceof Drain) return;
+    if (this.#phase === "connect" || (limits.bytes === 0 && limits.ms === 0)) {
+      this.cancel();
+      return;
+    }
+    this.#sink = new Drain(this.#sink, limits, this.#clock, () => this.cancel());
+    this.resume();
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#ended) controller.abort(new Error("cancelled"));
@@ -98,7 +116,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    if (this.#ended || status < 200) return;
+    if (this.#ended) return;
+    if (status < 200) {
+      if (status === PROCESSING && this.#timeouts.restartOnProcessing === true) {
+        this.#processing = true;
+        this.#firstByteFrom = this.#clock.now();
+      }
+      return;
+    }
     this.#phase = "body";
     this.#lastByteAt = this.#clock.now();
     this.#sink.head(
@@ -118,7 +143,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.#end({ ok: false, failure: failureOf(error, this.#phase) });
+    const failure = failureOf(error, this.#phase);
+    // The upstream had told that it has this very request: its connection was no idle one that ended.
+    const reused = failure.reused && !this.#processing;
+    this.#end({ ok: false, failure: { ...failure, reused } });
   }
 
   /**
@@ -134,7 +162,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #firstByteLeft(): number {
-    return this.#timeouts.firstByteMs - (this.#clock.now() - this.#startedAt);
+    const { firstByteMs, deadlineMs } = this.#timeouts;
+    const now = this.#clock.now();
+    const left = firstByteMs - (now - this.#firstByteFrom);
+    return Math.min(left, (deadlineMs ?? Number.POSITIVE_INFINITY) - (now - this.#startedAt));
   }
 
   /** A paused stream is not idle. */
@@ -156,6 +187,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#sink.end(outcome);
   }
 }
+
+/** The status with which an upstream tells that it still works on a request (RFC 2518, 10.1). */
+const PROCESSING = 102;
 
 /** From this size on a body is let go once it was sent; below it is not worth the extra steps. */
 const LARGE_BODY = 16 * 1_024;

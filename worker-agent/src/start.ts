@@ -39,6 +39,10 @@ export interface AgentOptions {
 export interface RunningAgent {
   url: string;
   port: number;
+  /** For holders that notice it by themselves: the model's engine is gone. */
+  onLost(model: string, reason: string): void;
+  /** For attached engines: the models of the book are others than before. */
+  onModels(): void;
   /** Drains: what waits is refused, what runs may end within `drain`, then everything stops. */
   close(): Promise<void>;
 }
@@ -89,6 +93,11 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     clock,
     log,
   });
+  const onLost = (model: string, reason: string) => {
+    log.warn({ model, reason }, `the engine of ${model} is gone`);
+    executor.tell({ type: "lost", model });
+  };
+  const onModels = () => executor.tell({ type: "models", models: rulesOf(config, models.models).models });
   const release = async (readMs: number) => {
     await server.close(readMs);
     stopTrimming();
@@ -107,7 +116,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     // All that is loaded has been told: what is to be loaded without being asked for may begin.
     executor.tell({ type: "tick" });
     log.info({ url, models: models.models.map((model) => model.name) }, `listening on ${url}`);
-    return { url, port, close: once(() => drainAndStop(server, executor, release, options)) };
+    return { url, port, onLost, onModels, close: once(() => drainAndStop(server, executor, release, options)) };
   } catch (error) {
     await release(0);
     throw error;

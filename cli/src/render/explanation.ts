@@ -11,6 +11,8 @@ const schema = z.object({
     z.object({ kind: z.literal("wait"), set: shownText }),
     z.object({ kind: z.literal("none"), code: shownText, message: shownText }),
   ]),
+  /** Absent: a gateway of an older version. */
+  weighed: z.object({ reason: shownText }).nullish(),
   ranked: z.array(
     z.object({ worker: shownText, set: shownText, warmth: shownText, reason: shownText, inflight: z.number() }),
   ),
@@ -30,9 +32,10 @@ export function readExplanation(answer: unknown): Explanation {
  * was asked for, where it is an alias.
  */
 export function renderExplanation(asked: string, explanation: Explanation, width: number): string {
-  const { model, decision, ranked, out } = explanation;
+  const { model, decision, weighed, ranked, out } = explanation;
   const name = asked === model ? model : `${asked} (${model})`;
   const lines = wrap(headline(name, decision), width);
+  if (weighed) lines.push(...wrap(`Weighed: ${weighed.reason}.`, width));
   const [headings = "", ...places] = table(
     ["#", "WORKER", "SET", "WARMTH", "INFLIGHT"],
     ranked.map(({ worker, set, warmth, inflight }, i) => [String(i + 1), worker, set, warmth, String(inflight)]),

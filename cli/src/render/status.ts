@@ -19,6 +19,7 @@ const modelSchema = z.object({
   kind: shownText,
   context_length: z.number().nullish(),
   states: z.array(z.object({ worker: shownText, state: shownText })),
+  note: shownText.nullish(),
 });
 const requestSchema = z.object({
   id: shownText,
@@ -86,7 +87,8 @@ function modelLines(models: FarmStatus["models"], width: number): string[] {
     model.context_length ? String(model.context_length) : "-",
     whereabouts(model.states),
   ]);
-  return table(["MODEL", "KIND", "CONTEXT", "WHERE"], rows, width);
+  const notes = models.flatMap(({ id, note }) => (note ? [`! ${id}: ${note}`] : []));
+  return [...table(["MODEL", "KIND", "CONTEXT", "WHERE"], rows, width), ...notes];
 }
 
 /** `warm on a, b; cold on c`: what matters most comes first, since a narrow terminal cuts the end off. */

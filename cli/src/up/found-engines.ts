@@ -37,7 +37,7 @@ export async function findEngines(
 }
 
 async function modelsAt(url: string): Promise<string[]> {
-  for (const path of ["/v1/models", "/api/tags"]) {
+  for (const path of ["/v1/models", "/api/tags", "/info"]) {
     try {
       const answer = await getJson(url + path, { timeoutMs: ANSWER_MS });
       const models = answer.status === 200 ? listedModels(answer.value) : [];

@@ -50,6 +50,14 @@ describe("an explanation as text", () => {
     expect(renderExplanation("code", readExplanation(answer), 80)).toMatch(/^code \(coder\): a request that came now/);
   });
 
+  test("tells what waiting here and loading there would take, where that was weighed", () => {
+    const reason = "waiting at gpu-box would take about 40 s, loading on mac about 25 s: mac";
+    const weighed = { decision: "swap", waitMs: 40_000, swapMs: 25_000, worker: "mac", reason };
+    const lines = renderExplanation("coder", readExplanation({ ...answer, weighed }), 100).split("\n");
+    expect(lines[1]).toBe(`Weighed: ${reason}.`);
+    expect(renderExplanation("coder", readExplanation({ ...answer, weighed: null }), 100)).not.toContain("Weighed");
+  });
+
   test("says why nothing serves it", () => {
     const none = {
       ...answer,

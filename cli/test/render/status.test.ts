@@ -29,7 +29,13 @@ const answers = {
   },
   models: {
     models: [
-      { id: "coder", kind: "chat", context_length: 65536, states: [{ worker: "gpu-box", state: "warm" }] },
+      {
+        id: "coder",
+        kind: "chat",
+        context_length: 65536,
+        states: [{ worker: "gpu-box", state: "warm" }],
+        note: "1 of 2 warm copies",
+      },
       { id: "embed", kind: "embedding", context_length: null, states: [{ worker: "mac", state: "cold" }] },
     ],
   },
@@ -54,6 +60,7 @@ describe("the state of a farm as text", () => {
         "MODEL  KIND       CONTEXT  WHERE",
         "coder  chat       65536    warm on gpu-box",
         "embed  embedding  -        cold on mac",
+        "! coder: 1 of 2 warm copies",
         "",
         "REQUEST  MODEL  API   WORKER   PHASE      AGE    CALLER",
         "r1       coder  chat  gpu-box  answering  1.2 s  -",

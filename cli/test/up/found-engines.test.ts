@@ -39,6 +39,16 @@ describe("engines on the usual ports", () => {
     ]);
   });
 
+  test("count with their one model, as TEI and TGI tell it", async () => {
+    const tei = await serve({ "/info": { model_id: "BAAI/bge-m3", model_type: { embedding: {} } } });
+    const named = await serve({ "/info": { model_id: "BAAI/bge-m3", served_model_name: "bge" } });
+    const found = await findEngines([
+      { port: tei, name: "a" },
+      { port: named, name: "b" },
+    ]);
+    expect(found.map(({ models }) => models)).toEqual([["BAAI/bge-m3"], ["bge"]]);
+  });
+
   test("do not count without a model, or when they are something else", async () => {
     const seen: string[] = [];
     const empty = await serve({ "/v1/models": { data: [] }, "/api/tags": { models: [] } }, seen);

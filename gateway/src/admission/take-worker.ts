@@ -1,6 +1,8 @@
 import { FarmError, formatDuration } from "@farmgate/shared";
 import type { Farm } from "../farm.ts";
 import type { Call, Received } from "../proxy/call.ts";
+import { routingContext } from "../proxy/routing-context.ts";
+import { hasFreeSlot } from "../routing/capacity.ts";
 import { choose } from "../routing/choose.ts";
 import type { Choice, Decision, RoutingRequest } from "../routing/types.ts";
 import type { Waiter } from "./waiting-room.ts";
@@ -25,9 +27,11 @@ export async function takeWorker(
   request: RoutingRequest,
   tried: ReadonlySet<string>,
 ): Promise<Taken | Nothing> {
-  const decision = decide(farm, request, tried);
+  call.weighed = null;
+  const decision = choose(request, routingContext(farm, waitingAhead(farm, request, tried)), tried);
   if (decision.kind === "none") return decision;
-  if (decision.kind === "send") return take(farm, request, decision.choice);
+  if (decision.kind === "send") return take(farm, call, request, decision.choice);
+  call.weighed = decision.weighed ?? null;
   const startedAt = farm.clock.now();
   call.phase = "waiting";
   try {
@@ -41,14 +45,25 @@ export function isTaken(taken: Taken | Nothing): taken is Taken {
   return "choice" in taken;
 }
 
-function decide(farm: Farm, request: RoutingRequest, tried: ReadonlySet<string>): Decision {
-  const { catalog, inflight, turns, config, clock } = farm;
-  const { strategy } = config.routing;
-  return choose(request, { catalog: catalog.current, inflight, turns, strategy, now: clock.now() }, tried);
+/** How many wait for the same workers already; 0 where that is of no account. */
+export function waitingAhead({ config, waitingRoom }: Farm, request: RoutingRequest, tried: Iterable<string>): number {
+  if (!config.routing.waitOrSwap || waitingRoom.size === 0) return 0;
+  return waitingRoom.inGroup(groupOf(request, tried));
 }
 
-function take(farm: Farm, request: RoutingRequest, choice: Choice): Taken {
+/** Requests that the same workers can serve; what was tried before counts. */
+function groupOf({ key, api }: RoutingRequest, tried: Iterable<string>): string {
+  return [key, api, ...tried].join("\n");
+}
+
+function take(farm: Farm, call: Call, request: RoutingRequest, choice: Choice): Taken {
   const { name } = choice.worker.config;
+  // One that waited was weighed when it began to.
+  call.weighed = choice.weighed ?? call.weighed;
+  if (farm.config.routing.waitOrSwap) {
+    const { worker, model } = choice;
+    call.foundSlot = !model?.queued && hasFreeSlot(worker, model, farm.inflight.worker(name), request, farm);
+  }
   farm.turns.picked(name, request.key, choice.turnWeight);
   const leave = farm.inflight.enter(name, request.key);
   const release = () => {
@@ -76,14 +91,15 @@ function waitForWorker(
       reject(error);
     };
     const waiter: Waiter = {
-      group: [request.key, request.api, ...tried].join("\n"),
+      group: groupOf(request, tried),
       bytes: received.body.length,
       tryGo() {
-        const decision = decide(farm, request, tried);
+        // Whoever came before it went before it.
+        const decision = choose(request, routingContext(farm, 0), tried);
         if (decision.kind === "wait") return false;
         stopTimer();
         call.onGone(null);
-        resolve(decision.kind === "send" ? take(farm, request, decision.choice) : decision);
+        resolve(decision.kind === "send" ? take(farm, call, request, decision.choice) : decision);
         return true;
       },
       turnAway: () => stop(new FarmError("draining", "The gateway is about to stop.", { retryAfterS: 5 })),

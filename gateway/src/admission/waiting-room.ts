@@ -30,6 +30,13 @@ export class WaitingRoom {
     return this.#bytes;
   }
 
+  /** How many of one group wait. */
+  inGroup(group: string): number {
+    let count = 0;
+    for (const waiter of this.#waiters) if (waiter.group === group) count += 1;
+    return count;
+  }
+
   /** False when there is no room. */
   enter(waiter: Waiter, limits: WaitingRoomLimits): boolean {
     if (this.#waiters.size >= limits.queue || this.#bytes + waiter.bytes > limits.queueBytes) return false;

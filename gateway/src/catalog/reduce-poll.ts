@@ -126,6 +126,7 @@ function miss(worker: TrackedWorker, unhealthyAfter: number): TrackedWorker {
     catalog: "unreachable",
     answered: NO_ENTRIES,
     lastAnswered: null,
+    breakers: NO_ENTRIES,
     loading: false,
   });
 }

@@ -1,4 +1,5 @@
 import { changedKeys, type Listings, listingsOf, updateListings } from "./listings.ts";
+import { faulted, relieved } from "./reduce-breaker.ts";
 import { reduceConfigured } from "./reduce-configured.ts";
 import { answered, disowned, loadFailed } from "./reduce-pair.ts";
 import { reducePoll, refusal } from "./reduce-poll.ts";
@@ -55,7 +56,11 @@ function reduceWorker(
     case "refused":
       return refusal(worker, now);
     case "answered":
-      return answered(worker, event.model, event.at);
+      return answered(relieved(worker, event.model, false), event.model, event.at);
+    case "faulted":
+      return faulted(worker, event, now);
+    case "served":
+      return relieved(worker, event.model, true);
     case "disowned":
       return disowned(worker, event, now);
     case "load_failed":
@@ -126,6 +131,7 @@ function looksSame(a: WorkerEntry, b: WorkerEntry): boolean {
     a.report === b.report &&
     a.byKey === b.byKey &&
     a.asideUntil === b.asideUntil &&
+    a.breakers === b.breakers &&
     a.retryAt === b.retryAt
   );
 }

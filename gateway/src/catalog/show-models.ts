@@ -98,6 +98,7 @@ function sameModel(a: CatalogModel, b: CatalogModel): boolean {
       a.predictedWaitMs === b.predictedWaitMs &&
       a.serviceMs === b.serviceMs &&
       a.waitBoundMs === b.waitBoundMs &&
+      a.pinned === b.pinned &&
       sameList(a.aliases, b.aliases) &&
       sameList(a.apis, b.apis))
   );

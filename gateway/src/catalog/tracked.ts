@@ -46,6 +46,7 @@ export function newWorker(config: WorkerConfig): TrackedWorker {
     report: null,
     byKey: NO_ENTRIES,
     asideUntil: NO_ENTRIES,
+    breakers: NO_ENTRIES,
     told: null,
     drainedHere: false,
     polledAt: null,

@@ -1,5 +1,6 @@
 import type { CatalogModel, CatalogReport, EngineName, PollResult } from "@farmgate/engines";
 import type { Api } from "@farmgate/shared";
+import type { Breaker, PairFault } from "../routing/breaker.ts";
 
 /** A worker as its owner configured it; times in milliseconds. */
 export interface WorkerConfig {
@@ -27,6 +28,10 @@ export type CatalogEvent =
   | { type: "disowned"; worker: string; model: string; api?: Api; reason: string }
   /** The pair's load failed. */
   | { type: "load_failed"; worker: string; model: string }
+  /** A request failed by the pair's own fault. */
+  | ({ type: "faulted"; worker: string } & PairFault)
+  /** A good answer of the pair came whole. */
+  | { type: "served"; worker: string; model: string }
   | { type: "drain"; worker: string }
   | { type: "resume"; worker: string };
 
@@ -62,6 +67,8 @@ export interface WorkerEntry {
   byKey: ReadonlyMap<string, CatalogModel>;
   /** Pairs set aside, by nameKey. A changed catalogue clears them. */
   asideUntil: ReadonlyMap<string, Aside>;
+  /** Of models whose last requests failed, by nameKey of the worker's own name. Gone once the worker is unhealthy. */
+  breakers: ReadonlyMap<string, Breaker>;
   /** Models whose load failed: nameKey -> when the next try is due (ms of `now`). */
   retryAt?: ReadonlyMap<string, number>;
 }

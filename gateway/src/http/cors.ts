@@ -3,7 +3,7 @@ import { isAllowedOrigin } from "@farmgate/shared";
 
 const EXPOSED =
   "x-request-id, retry-after, x-should-retry, " +
-  "x-farmgate-worker, x-farmgate-model, x-farmgate-warmth, x-farmgate-attempts";
+  "x-farmgate-worker, x-farmgate-model, x-farmgate-warmth, x-farmgate-attempts, x-farmgate-decision";
 
 const NONE: readonly string[] = [];
 

@@ -2,7 +2,7 @@ import { type Api, type Clock, type FarmError, nameKey } from "@farmgate/shared"
 import type { Log } from "@farmgate/wire";
 import type { Catalog } from "../catalog/types.ts";
 import type { Metrics } from "../metrics.ts";
-import type { Warmth } from "../routing/types.ts";
+import type { Warmth, Weighed } from "../routing/types.ts";
 import type { Call } from "./call.ts";
 import type { UsageTap } from "./usage-tap.ts";
 
@@ -25,6 +25,7 @@ interface Ended extends Served {
   ttftMs: number | null;
   overheadMs: number | null;
   waitedMs: number;
+  weighed: Weighed | null;
   /** Nobody wanted the answer any more. */
   gone: boolean;
   tap: UsageTap;
@@ -70,6 +71,7 @@ export class Accounts {
       ttftMs: firstByteAt === null ? null : firstByteAt - arrivedAt,
       overheadMs: firstSentAt === null ? null : Math.max(0, firstSentAt - (receivedAt ?? arrivedAt) - waitedMs),
       waitedMs,
+      weighed: call.weighed,
       gone: call.goneError !== null,
       tap: call.tap,
     });
@@ -86,7 +88,7 @@ export class Accounts {
 
   #write(ended: Ended): void {
     const { metrics, log, catalog } = this.#deps;
-    const { worker, error, ttftMs, overheadMs, api, warmth } = ended;
+    const { worker, error, ttftMs, overheadMs, api, warmth, weighed } = ended;
     const status = error?.status ?? ended.status ?? 500;
     const model = catalog().union.get(nameKey(ended.model))?.id ?? "other";
     const ttftSeconds = ttftMs === null ? null : ttftMs / 1_000;
@@ -111,6 +113,9 @@ export class Accounts {
         ms: Math.round(ended.ms),
         ttftMs: ttftMs === null ? undefined : Math.round(ttftMs),
         waitedMs: Math.round(ended.waitedMs) || undefined,
+        decision: weighed?.decision,
+        waitMs: weighed === null ? undefined : Math.round(weighed.waitMs),
+        swapMs: weighed === null ? undefined : Math.round(weighed.swapMs),
         promptTokens: usage?.prompt ?? undefined,
         completionTokens: usage?.completion ?? undefined,
       },

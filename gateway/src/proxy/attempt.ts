@@ -1,5 +1,6 @@
 import { type Clock, isEventStream } from "@farmgate/shared";
 import {
+  type DrainLimits,
   Exchange,
   type ExchangeFailure,
   type ExchangeOutcome,
@@ -22,6 +23,8 @@ export interface AttemptTarget {
   worker: string;
   /** What an error answer of this worker means. */
   meaning(answer: { status: number; body: string }): AnswerMeaning;
+  /** Whether such an answer can still be passed on. */
+  takes(status: number, rawHeaders: readonly string[]): boolean;
   /** The answer is accepted: the next calls pass it on, no other worker is asked any more. */
   accept(status: number, rawHeaders: string[]): void;
   write(chunk: Buffer): boolean;
@@ -78,6 +81,12 @@ export class Attempt implements ExchangeSink {
     this.#exchange.cancel();
   }
 
+  /** The caller has left: what is still to come of the answer is read up to the limits, and reaches nobody. */
+  abandon(limits: DrainLimits): void {
+    this.#stopErrorTimer();
+    this.#exchange.abandon(limits);
+  }
+
   resume(): void {
     this.#exchange.resume();
   }
@@ -93,7 +102,7 @@ export class Attempt implements ExchangeSink {
 
   data(chunk: Buffer): boolean {
     if (this.#errorBody === null) {
-      if (!this.#accepted) this.#accept();
+      if (!this.#accepted && !this.#accept()) return true;
       return this.#target.write(chunk);
     }
     this.#errorBody.push(chunk);
@@ -128,22 +137,32 @@ export class Attempt implements ExchangeSink {
     const body = Buffer.concat(pieces).toString("utf8");
     const meaning = this.#target.meaning({ status: this.#status, body });
     if (meaning === "client_fault") return this.#passErrorOn(pieces);
-    const retryAfterS = retryAfterSeconds(this.#rawHeaders);
-    const reason = readErrorReason(body);
-    this.#failed = { worker: this.#target.worker, by: "answer", status: this.#status, meaning, retryAfterS, reason };
-    this.#exchange.cancel();
+    this.#fail(meaning, readErrorReason(body));
     return true;
   }
 
+  #fail(meaning: Exclude<AnswerMeaning, "client_fault">, reason: string): void {
+    const { worker } = this.#target;
+    const retryAfterS = retryAfterSeconds(this.#rawHeaders);
+    this.#failed = { worker, by: "answer", status: this.#status, meaning, retryAfterS, reason };
+    this.#exchange.cancel();
+  }
+
   #passErrorOn(pieces: Buffer[]): boolean {
-    this.#accept();
+    if (!this.#accept()) return true;
     let more = true;
     for (const piece of pieces) more = this.#target.write(piece);
     return more;
   }
 
-  #accept(): void {
+  /** False: it is no stream of events, and its caller has been promised one. */
+  #accept(): boolean {
+    if (!this.#target.takes(this.#status, this.#rawHeaders)) {
+      this.#fail("worker_fault", "no stream of events");
+      return false;
+    }
     this.#accepted = true;
     this.#target.accept(this.#status, this.#rawHeaders);
+    return true;
   }
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Api, type ApiFamily, FarmError, type ScannedBody } from "@farmgate/shared";
 import type { BodyShare, Caller, RequestPriority } from "@farmgate/wire";
 import type { PrefixHashes } from "../routing/prefix-hashes.ts";
-import type { Warmth } from "../routing/types.ts";
+import type { Warmth, Weighed } from "../routing/types.ts";
 import type { LiveRequest, RequestPhase } from "./live-requests.ts";
 import { UsageTap } from "./usage-tap.ts";
 
@@ -54,6 +54,10 @@ export class Call implements LiveRequest {
   /** As the worker spells it. */
   upstreamModel = "";
   warmth: Warmth | null = null;
+  /** What was weighed when it was sent to that worker, or began to wait for it; null: nothing. */
+  weighed: Weighed | null = null;
+  /** That worker had a free slot, as far as is known; told only where times are learned. */
+  foundSlot = false;
   phase: RequestPhase = "receiving";
   /** Workers asked so far. */
   attempts = 0;
@@ -62,7 +66,15 @@ export class Call implements LiveRequest {
   /** The body was complete. */
   receivedAt: number | null = null;
   firstSentAt: number | null = null;
+  /** When the worker of the last try was asked. */
+  askedAt: number | null = null;
   firstByteAt: number | null = null;
+  /** Comments may be sent while no byte of the answer has been passed on. */
+  takesComments = false;
+  /** When the last comment was sent. */
+  commentedAt: number | null = null;
+  /** Its stream was begun with a comment: the head went out before any worker had answered. */
+  opened = false;
   /** The try that answers. */
   attempt: { readonly lastByteAt: number } | null = null;
   /** Why nobody wants the answer any more. */
@@ -95,7 +107,9 @@ export class Call implements LiveRequest {
   }
 
   cancel(reason: FarmError): void {
-    this.#go(reason);
+    // An answer that its caller has left may still be read on; now it must not.
+    if (this.#gone !== null) this.#stop?.(reason);
+    else this.#go(reason);
   }
 
   /** Why the request is not wanted any more; null while it is. */

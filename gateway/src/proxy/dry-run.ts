@@ -1,4 +1,5 @@
 import { HEADER } from "@farmgate/shared";
+import { waitingAhead } from "../admission/take-worker.ts";
 import type { Farm } from "../farm.ts";
 import { answerJson } from "../http/json-answer.ts";
 import { explain, type Explanation } from "../routing/explain.ts";
@@ -6,6 +7,7 @@ import type { RoutingRequest } from "../routing/types.ts";
 import type { Served } from "./accounts.ts";
 import type { Call, Received } from "./call.ts";
 import { modelsToTry } from "./models-to-try.ts";
+import { routingContext } from "./routing-context.ts";
 
 /** Whether the caller wants to know what would happen, and no more. */
 export function isDryRun(call: Call): boolean {
@@ -24,7 +26,5 @@ export function answerDryRun(farm: Farm, call: Call, received: Received): Served
 
 /** The ranked workers for a request that came now. */
 export function explainNow(farm: Farm, request: RoutingRequest): Explanation {
-  const { catalog, inflight, turns, config, clock } = farm;
-  const { strategy } = config.routing;
-  return explain(request, { catalog: catalog.current, inflight, turns, strategy, now: clock.now() });
+  return explain(request, routingContext(farm, waitingAhead(farm, request, [])));
 }

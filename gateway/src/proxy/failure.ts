@@ -16,7 +16,8 @@ export type FailedAttempt = { worker: string } & (
   | {
       by: "connection";
       phase: "connect" | "first_byte" | "body";
-      kind: "refused" | "unreachable" | "timeout" | "reset" | "protocol";
+      /** dropped: as `readDrop` says; it speaks neither for nor against its worker, and opens no breaker. */
+      kind: "refused" | "unreachable" | "timeout" | "reset" | "protocol" | "dropped";
       /** The connection had carried an answer before. */
       reused: boolean;
       message: string;
@@ -34,6 +35,17 @@ export type NextStep =
 export interface FailureRules {
   /** Contract section 2, `retry.attempts`: how many workers may fail. */
   attempts: number;
+}
+
+/**
+ * A failed try at an engine that answers a request of a wrong form by closing the connection (`dropsBadRequests`):
+ * such an end, on a fresh connection and before any byte, may well be the request's own fault. Another worker is asked
+ * all the same, since one of another kind answers it with an error that says what is wrong.
+ */
+export function readDrop(tried: FailedAttempt, dropsBadRequests: boolean): FailedAttempt {
+  if (!dropsBadRequests || tried.by === "answer") return tried;
+  const dropped = tried.kind === "reset" && tried.phase === "first_byte" && !tried.reused;
+  return dropped ? { ...tried, kind: "dropped" } : tried;
 }
 
 /**
@@ -130,6 +142,24 @@ export function usesAttempt(tried: FailedAttempt): boolean {
   return tried.kind !== "refused" && tried.kind !== "unreachable";
 }
 
+/**
+ * Whether the try speaks against the worker's breaker for the model. What is the caller's own doing never does: a 4xx,
+ * a time-out at the caller's own deadline (`late`), a circle of gateways. Nor does a full queue, a load, or a connection
+ * that nobody accepts, which is the machine's trouble and not the model's.
+ */
+export function isPairFault(tried: FailedAttempt, late: boolean): boolean {
+  if (tried.by === "answer") return tried.meaning === "worker_fault" && tried.status !== 508;
+  if (tried.kind === "timeout") return !late;
+  return tried.kind === "reset" || tried.kind === "protocol";
+}
+
+/** The last try in a few words, without what the worker itself said. */
+export function faultWords(tried: FailedAttempt): string {
+  if (tried.by === "answer") return `answered ${tried.status}`;
+  if (tried.kind === "timeout") return tried.phase === "connect" ? "no connection in time" : "no answer in time";
+  return tried.kind === "reset" ? "the connection broke" : "no HTTP answer";
+}
+
 function isBackpressure(tried: FailedAttempt): tried is Extract<FailedAttempt, { by: "answer" }> {
   return tried.by === "answer" && (tried.meaning === "busy" || tried.meaning === "loading");
 }
@@ -166,6 +196,7 @@ function describeOne(tried: FailedAttempt): string {
     const told = usesAttempt(tried) && tried.reason !== "";
     return `answered ${tried.status} (${words}${told ? `: ${tried.reason}` : ""})`;
   }
+  if (tried.kind === "dropped") return "closed the connection unanswered, as it does with a request of a wrong form";
   return `${tried.kind} while ${PHASE_WORDS[tried.phase]} (${tried.message})`.replace("while before", "before");
 }
 

@@ -1,4 +1,5 @@
-import { FarmError } from "@farmgate/shared";
+import { adapterFor } from "@farmgate/engines";
+import { FarmError, streamErrorChunk } from "@farmgate/shared";
 import { answerError } from "@farmgate/wire";
 import { deadlineError, isTaken, type Nothing, type Taken, takeWorker } from "../admission/take-worker.ts";
 import { untilReady } from "../admission/until-ready.ts";
@@ -7,22 +8,25 @@ import type { RoutingRequest } from "../routing/types.ts";
 import type { Served } from "./accounts.ts";
 import type { Call, Received } from "./call.ts";
 import { answerDryRun, isDryRun } from "./dry-run.ts";
-import { afterFailure, type FailedAttempt, failureError, retryReason } from "./failure.ts";
+import { afterFailure, type FailedAttempt, failureError, readDrop, retryReason } from "./failure.ts";
 import { modelsToTry } from "./models-to-try.ts";
 import { receive } from "./receive.ts";
 import { type Sent, sendTo } from "./send.ts";
 import { tellCatalog } from "./tell-catalog.ts";
+import { takesComments } from "./wait-comments.ts";
 
 /** Serves one inference request from its arrival to the end of its answer. Never rejects. */
 export async function forward(farm: Farm, call: Call): Promise<void> {
   let leaveKey = () => {};
   let served: Served;
   farm.live.enter(call);
+  farm.comments.watch();
   try {
     call.caller = farm.keys.identify(call.request.headers);
     leaveKey = farm.keys.enter(call.caller);
     if (farm.draining) throw new FarmError("draining", "The gateway is about to stop.", { retryAfterS: 5 });
     const received = await receive(farm, call);
+    call.takesComments = takesComments(call, received);
     if (!farm.isReady) await untilReady(farm, call);
     if (isDryRun(call)) served = answerDryRun(farm, call, received);
     else served = await serveFirstOf(farm, call, received);
@@ -54,6 +58,8 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
   const tried = new Set<string>();
   const history: FailedAttempt[] = [];
   call.model = request.name;
+  const listed = farm.catalog.current.union.get(request.key);
+  if (listed !== undefined) farm.recentUse.asked(listed.key, farm.clock.now());
   for (;;) {
     if (call.goneError !== null) return { status: null, error: call.goneError };
     if (isLate(farm, received)) return { status: null, error: deadlineError() };
@@ -88,13 +94,13 @@ async function ask(farm: Farm, call: Call, received: Received, taken: Taken, his
     if (end.kind !== "failed") return end;
     const followed = [...history, end.failed];
     if (afterFailure(followed, false, farm.config.retry).step !== "fresh") {
-      return noteFailure(farm, call, choice, end, history);
+      return noteFailure(farm, call, received, choice, end, history);
     }
     farm.metrics.retried("stale_connection");
     const fresh = farm.upstreams.fresh(url);
     const again = await sendTo(farm, call, received, choice, fresh);
     void fresh.pool.close();
-    return again.kind === "failed" ? noteFailure(farm, call, choice, again, history) : again;
+    return again.kind === "failed" ? noteFailure(farm, call, received, choice, again, history) : again;
   } finally {
     taken.release();
   }
@@ -103,18 +109,22 @@ async function ask(farm: Farm, call: Call, received: Received, taken: Taken, his
 function noteFailure(
   farm: Farm,
   call: Call,
+  received: Received,
   choice: Taken["choice"],
   end: Extract<Sent, { kind: "failed" }>,
   history: FailedAttempt[],
 ): Sent {
-  history.push(end.failed);
-  farm.metrics.retried(retryReason(end.failed));
-  tellCatalog(farm, call, choice, end.failed);
-  return end;
+  const { engine } = choice.worker;
+  const failed = readDrop(end.failed, engine !== null && adapterFor(engine).dropsBadRequests);
+  history.push(failed);
+  farm.metrics.retried(retryReason(failed));
+  tellCatalog(farm, call, choice, failed, isLate(farm, received));
+  return { ...end, failed };
 }
 
-function refuse({ response, family, id, cors }: Call, error: FarmError): void {
+function refuse({ response, family, id, cors, opened }: Call, error: FarmError): void {
   if (error.code === "client_closed") response.destroy();
+  else if (opened) response.end(streamErrorChunk(family, error, id, true));
   else answerError(response, error, { family, requestId: id, headers: cors });
 }
 

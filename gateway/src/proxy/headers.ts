@@ -6,6 +6,7 @@ import {
   headerValue,
   requestHeadersForWorker,
 } from "@farmgate/shared";
+import type { Weighed } from "../routing/types.ts";
 
 /** How many gateways a request may pass; a chain longer than this is taken for a loop. */
 const MAX_HOPS = 5;
@@ -74,6 +75,8 @@ export interface AnswerOrigin {
   model: string;
   warmth: string;
   attempts: number;
+  /** null: nothing was. */
+  weighed: Weighed | null;
 }
 
 /** The head of a relayed answer for the caller, flat. `cors` is flat as well. */
@@ -91,8 +94,14 @@ export function answerHeaders(raw: readonly string[], origin: AnswerOrigin, cors
     HEADER.attempts,
     String(origin.attempts),
   );
+  if (origin.weighed !== null) headers.push(HEADER.decision, decisionHeader(origin.weighed));
   for (const part of cors) headers.push(part);
   return headers;
+}
+
+/** `swap; wait=40000; swap=25000`, in milliseconds. */
+function decisionHeader({ decision, waitMs, swapMs }: Weighed): string {
+  return `${decision}; wait=${Math.round(waitMs)}; swap=${Math.round(swapMs)}`;
 }
 
 /** `retry-after` in seconds; a date or nonsense is null. */

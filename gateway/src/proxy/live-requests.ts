@@ -21,19 +21,19 @@ export interface LiveRequest {
 export type RequestPhase = "receiving" | "waiting" | "asking" | "answering";
 
 /** Every inference request under way, by its id. */
-export class LiveRequests {
-  readonly #byId = new Map<string, LiveRequest>();
+export class LiveRequests<R extends LiveRequest = LiveRequest> {
+  readonly #byId = new Map<string, R>();
   readonly #whenIdle: (() => void)[] = [];
 
   has(id: string): boolean {
     return this.#byId.has(id);
   }
 
-  get(id: string): LiveRequest | undefined {
+  get(id: string): R | undefined {
     return this.#byId.get(id);
   }
 
-  all(): readonly LiveRequest[] {
+  all(): readonly R[] {
     return [...this.#byId.values()];
   }
 
@@ -45,11 +45,11 @@ export class LiveRequests {
     return false;
   }
 
-  enter(request: LiveRequest): void {
+  enter(request: R): void {
     this.#byId.set(request.id, request);
   }
 
-  leave(request: LiveRequest): void {
+  leave(request: R): void {
     this.#byId.delete(request.id);
     if (this.#byId.size > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();

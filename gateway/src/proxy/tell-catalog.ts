@@ -1,12 +1,14 @@
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
 import type { Call } from "./call.ts";
-import type { FailedAttempt } from "./failure.ts";
+import { type FailedAttempt, faultWords, isPairFault } from "./failure.ts";
 
-/** What the catalogue learns from a failed try. */
-export function tellCatalog(farm: Farm, { api }: Call, choice: Choice, failed: FailedAttempt): void {
+/** What the catalogue learns from a failed try. `late`: the caller's deadline has passed. */
+export function tellCatalog(farm: Farm, call: Call, choice: Choice, failed: FailedAttempt, late: boolean): void {
+  const { api } = call;
   const worker = choice.worker.config.name;
   const model = choice.upstreamModel;
+  if (isPairFault(failed, late)) tellFault(farm, call, worker, faultWords(failed), false);
   if (failed.by === "connection") {
     if (failed.kind === "refused") farm.catalog.apply({ type: "refused", worker });
   } else if (failed.meaning === "unknown_model") {
@@ -20,4 +22,16 @@ export function tellCatalog(farm: Farm, { api }: Call, choice: Choice, failed: F
 export function tellAnswered(farm: Farm, { worker, upstreamModel }: Call): void {
   if (worker === null) return;
   farm.catalog.apply({ type: "answered", worker, model: upstreamModel, at: farm.clock.now() });
+}
+
+/** An answer has ended that was passed on: whole, or `stalled` when the worker stopped sending. */
+export function tellEnded(farm: Farm, call: Call, end: "whole" | "stalled"): void {
+  if (call.worker === null) return;
+  if (end === "whole") farm.catalog.apply({ type: "served", worker: call.worker, model: call.upstreamModel });
+  else tellFault(farm, call, call.worker, "an answer stopped coming", true);
+}
+
+function tellFault(farm: Farm, call: Call, worker: string, reason: string, stalled: boolean): void {
+  const { upstreamModel: model, askedAt } = call;
+  farm.catalog.apply({ type: "faulted", worker, model, sentAt: askedAt ?? farm.clock.now(), stalled, reason });
 }

@@ -14,7 +14,9 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
     workers: farm.catalog.current.workers.map((worker) => farmWorker(worker, farm.inflight)),
   }));
   app.get("/farm/models", () => ({
-    models: [...new Set(farm.catalog.current.union.values())].map((model) => farmModel(model, farm.catalog.current)),
+    models: [...new Set(farm.catalog.current.union.values())].map((model) =>
+      farmModel(model, farm.catalog.current, farm.keeper.warmth(model.key)),
+    ),
   }));
   app.get("/farm/requests", (request) => ({
     requests: farm.live

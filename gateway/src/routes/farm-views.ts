@@ -1,7 +1,8 @@
 import type { Catalog, UnionModel, WorkerEntry } from "../catalog/types.ts";
+import type { Warmth } from "../placement/warmth-notes.ts";
 import type { LiveRequest } from "../proxy/live-requests.ts";
 import type { InflightView } from "../routing/types.ts";
-import { workerState } from "./worker-state.ts";
+import { workerProblem, workerState } from "./worker-state.ts";
 
 /** One entry of `/farm/workers` (contract section 4), with the reason for a state that is not good. */
 export function farmWorker(worker: WorkerEntry, inflight: InflightView): object {
@@ -15,19 +16,30 @@ export function farmWorker(worker: WorkerEntry, inflight: InflightView): object 
     weight: weight ?? 1,
     maxConcurrent,
     inflight: inflight.worker(name),
-    problem: worker.problem,
+    problem: workerProblem(worker),
     models: (worker.report?.models ?? []).map(({ id, state, queued }) => ({ id, state, queued })),
   };
 }
 
-/** One entry of `/farm/models`: where a model stands on each of its workers. */
-export function farmModel(model: UnionModel, catalog: Catalog): object {
+/** One entry of `/farm/models`: where a model stands on each of its workers, and what is to be said of its copies. */
+export function farmModel(model: UnionModel, catalog: Catalog, warmth: Warmth): object {
   const { id, kind, contextLength, workers, warm } = model;
+  const { copies, wanted, note } = warmth;
   const states = catalog.workers.flatMap((worker) => {
     const own = worker.byKey.get(model.key);
     return own === undefined ? [] : [{ worker: worker.config.name, id: own.id, state: own.state }];
   });
-  return { id, kind, context_length: contextLength, workers, warm, states };
+  return {
+    id,
+    kind,
+    context_length: contextLength,
+    workers,
+    warm,
+    states,
+    warm_copies: copies,
+    keep_warm: wanted,
+    note,
+  };
 }
 
 /** One entry of `/farm/requests`. `nowWall` is milliseconds since the Unix epoch. */

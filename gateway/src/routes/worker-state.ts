@@ -1,4 +1,5 @@
 import type { WorkerEntry } from "../catalog/types.ts";
+import { type Breaker, breakerWords } from "../routing/breaker.ts";
 
 /** `/farm/workers[].state` of the contract. */
 export type WorkerState = "healthy" | "degraded" | "unhealthy" | "misconfigured" | "draining" | "unknown";
@@ -7,5 +8,17 @@ export type WorkerState = "healthy" | "degraded" | "unhealthy" | "misconfigured"
 export function workerState(worker: WorkerEntry): WorkerState {
   if (worker.health !== "healthy") return worker.health;
   if (worker.draining) return "draining";
-  return worker.catalog === "unreachable" ? "degraded" : "healthy";
+  return worker.catalog === "unreachable" || openBreakers(worker).length > 0 ? "degraded" : "healthy";
+}
+
+/** Why the worker is not healthy; null: it is, or nobody knows. */
+export function workerProblem(worker: WorkerEntry): string | null {
+  const open = openBreakers(worker).map((breaker) => `breaker open for ${breaker.model}: ${breakerWords(breaker)}`);
+  const problems = worker.problem === null ? open : [worker.problem, ...open];
+  return problems.length === 0 ? null : problems.join("; ");
+}
+
+/** Open until a trial succeeds, also while one is due. */
+function openBreakers({ breakers }: WorkerEntry): readonly Breaker[] {
+  return breakers.size === 0 ? [] : [...breakers.values()].filter(({ openUntil }) => openUntil !== null);
 }

@@ -1,8 +1,11 @@
 import type { CatalogModel } from "@farmgate/engines";
 import type { WorkerEntry } from "../catalog/types.ts";
+import { capacity, hasFreeSlot } from "./capacity.ts";
+import { droppedBy } from "./dropped-copy.ts";
 import { nothingServes } from "./nothing-serves.ts";
+import { lookAgain } from "./second-look.ts";
 import { describeStanding, type Standing, standingWith } from "./standing.ts";
-import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy } from "./types.ts";
+import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy, Weighed } from "./types.ts";
 
 /** One worker of the best set so far, with what orders it there. Two of these serve a whole choice. */
 interface Candidate {
@@ -10,6 +13,8 @@ interface Candidate {
   model: CatalogModel | null;
   standing: Standing | null;
   refused: boolean;
+  /** A model in use whose last warm copy may go when this worker loads the one asked for. */
+  drops: CatalogModel | null;
   holdsPrefix: boolean;
   /** What the strategy compares: load for its capacity, or turns. Lower goes first. */
   measure: number;
@@ -23,8 +28,11 @@ interface Candidate {
  * 1. Workers that were tried, or are out (see `standingOf`), do not count.
  * 2. The best set that has a worker wins; a lower set never does, however free it is.
  * 3. In it, workers at their cap are passed over. All are: wait for this set.
- * 4. Of the others the first by: not just refused a connection; holds the conversation's prefix and has a free slot;
- *    the strategy's measure; warm before possibly warm; the turn (see `Turns`); the order of the configuration.
+ * 4. Of the others the first by: not just refused a connection; among cold ones, drops no last warm copy of a model in
+ *    use; holds the conversation's prefix and has a free slot; the strategy's measure; warm before possibly warm; the
+ *    turn (see `Turns`); the order of the configuration.
+ * 5. Where the owner lets waiting be weighed against loading elsewhere, and nothing was tried yet: a second look, which
+ *    may take a worker of a lower set, or of full workers the one with the least wait (see `lookAgain`).
  */
 export function choose(request: RoutingRequest, context: RoutingContext, tried: ReadonlySet<string>): Decision {
   let best = noCandidate();
@@ -56,12 +64,20 @@ export function choose(request: RoutingRequest, context: RoutingContext, tried: 
       next = beaten;
     }
   }
-  if (best.entry !== null && best.standing !== null) {
-    const choice = toChoice(best.entry, best.standing, orderReason(best, rivals, request, context), request, context);
-    return { kind: "send", choice };
+  if (best.standing?.set == null) return nothingServes(request, context);
+  // 5
+  const { pricing } = context;
+  const weighs = pricing !== undefined && tried.size === 0;
+  const second = weighs ? lookAgain(best.entry, best.standing.set, request, context, pricing) : null;
+  if (second !== null && (best.entry !== null || second.weighed.decision === "swap")) {
+    const { entry, standing, weighed } = second;
+    return { kind: "send", choice: toChoice(entry, standing, weighed.reason, weighed, request, context) };
   }
-  if (best.standing?.set != null) return { kind: "wait", set: best.standing.set };
-  return nothingServes(request, context);
+  if (best.entry !== null) {
+    const order = orderReason(best, rivals, request, context);
+    return { kind: "send", choice: toChoice(best.entry, best.standing, order, null, request, context) };
+  }
+  return { kind: "wait", set: best.standing.set, ...(second !== null && { weighed: second.weighed }) };
 }
 
 /** The share that the strategy gives a worker, above 0. */
@@ -90,6 +106,7 @@ function weigh(
   candidate.model = model;
   candidate.standing = standing;
   candidate.refused = entry.refused;
+  candidate.drops = droppedBy(entry, model, standing, context);
   candidate.holdsPrefix = request.prefixWorker === name && hasFreeSlot(entry, model, inflight, request, context);
   candidate.pass = Number.NaN;
   if (context.strategy === "least-connections") {
@@ -101,6 +118,7 @@ function weigh(
 
 function goesBefore(a: Candidate, b: Candidate, key: string, context: RoutingContext): boolean {
   if (a.refused !== b.refused) return b.refused;
+  if ((a.drops === null) !== (b.drops === null)) return a.drops === null;
   if (a.holdsPrefix !== b.holdsPrefix) return a.holdsPrefix;
   if (a.measure !== b.measure) return a.measure < b.measure;
   const aWarm = a.standing?.warmth === "warm";
@@ -113,34 +131,11 @@ function passOf(candidate: Candidate, key: string, context: RoutingContext): num
   return candidate.pass;
 }
 
-/** Requests that a worker takes at once: what its owner says, else what it reports, else 1. */
-function capacity(entry: WorkerEntry, model: CatalogModel | null): number {
-  return entry.config.weight ?? reportedSlots(entry, model) ?? 1;
-}
-
-/** What it reports comes first here: a conversation must not queue where no slot is. Nothing known: free. */
-function hasFreeSlot(
-  entry: WorkerEntry,
-  model: CatalogModel | null,
-  inflight: number,
-  request: RoutingRequest,
-  context: RoutingContext,
-): boolean {
-  if (model?.slots != null && model.slots > 0) {
-    return context.inflight.pair(entry.config.name, request.key) < model.slots;
-  }
-  return inflight < (reportedSlots(entry, null) ?? entry.config.weight ?? Number.POSITIVE_INFINITY);
-}
-
-function reportedSlots(entry: WorkerEntry, model: CatalogModel | null): number | null {
-  const slots = model?.slots ?? entry.report?.slots ?? null;
-  return slots !== null && slots > 0 ? slots : null;
-}
-
 function toChoice(
   entry: WorkerEntry,
   standing: Standing,
   order: string,
+  weighed: Weighed | null,
   request: RoutingRequest,
   context: RoutingContext,
 ): Choice {
@@ -153,6 +148,7 @@ function toChoice(
     warmth: standing.warmth,
     turnWeight: turnWeight(entry, model, context.strategy),
     reason: `${describeStanding(standing, entry, request.key)}; ${order}`,
+    weighed,
   };
 }
 
@@ -160,15 +156,29 @@ function orderReason(best: Candidate, rivals: number, request: RoutingRequest, c
   const { entry } = best;
   if (entry === null) return "";
   const refused = best.refused ? ", although it refused the last connection" : "";
-  if (best.holdsPrefix) return `it answered this conversation before${refused}`;
-  if (rivals === 1) return `the only such worker with room${refused}`;
-  if (context.strategy === "round-robin") return `its turn among ${rivals}${refused}`;
-  if (context.strategy === "weighted") return `its turn among ${rivals} (weight ${entry.config.weight ?? 1})${refused}`;
+  const but = best.drops === null ? refused : `${refused}, although ${dropsWords(best.drops)}`;
+  if (best.holdsPrefix) return `it answered this conversation before${but}`;
+  if (rivals === 1) return `the only such worker with room${but}`;
+  if (context.strategy === "round-robin") return `its turn among ${rivals}${but}`;
+  if (context.strategy === "weighted") return `its turn among ${rivals} (weight ${entry.config.weight ?? 1})${but}`;
   const inflight = context.inflight.worker(entry.config.name);
   const room = capacity(entry, entry.byKey.get(request.key) ?? null);
-  return `least loaded of ${rivals} (${inflight} in flight, capacity ${room})${refused}`;
+  return `least loaded of ${rivals} (${inflight} in flight, capacity ${room})${but}`;
+}
+
+export function dropsWords(dropped: CatalogModel): string {
+  return `loading it here would drop the farm's last warm copy of ${dropped.id}`;
 }
 
 function noCandidate(): Candidate {
-  return { entry: null, model: null, standing: null, refused: false, holdsPrefix: false, measure: 0, pass: Number.NaN };
+  return {
+    entry: null,
+    model: null,
+    standing: null,
+    refused: false,
+    drops: null,
+    holdsPrefix: false,
+    measure: 0,
+    pass: Number.NaN,
+  };
 }

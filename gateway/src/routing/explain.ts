@@ -1,6 +1,7 @@
-import { choose } from "./choose.ts";
+import { choose, dropsWords } from "./choose.ts";
+import { droppedBy } from "./dropped-copy.ts";
 import { describeStanding, standingOf } from "./standing.ts";
-import type { Decision, RoutingContext, RoutingRequest, RoutingSet, Warmth } from "./types.ts";
+import type { Decision, RoutingContext, RoutingRequest, RoutingSet, Warmth, Weighed } from "./types.ts";
 
 /** One worker that could serve the model, at its place. */
 interface RankedWorker {
@@ -24,6 +25,8 @@ export interface Explanation {
   key: string;
   /** What would happen to a request that came now. */
   decision: ExplainedDecision;
+  /** What waiting here and loading there would cost it; null: there was nothing to weigh. */
+  weighed: Weighed | null;
   /** In the order in which they would be tried. */
   ranked: readonly RankedWorker[];
   out: readonly { worker: string; reason: string }[];
@@ -50,7 +53,14 @@ export function explain(request: RoutingRequest, context: RoutingContext): Expla
       worker: entry.config.name,
       reason: describeStanding(standingOf(entry, request, context), entry, request.key),
     }));
-  return { model: request.name, key: request.key, decision: toExplained(first), ranked, out };
+  return {
+    model: request.name,
+    key: request.key,
+    decision: toExplained(first),
+    weighed: weighedBy(first),
+    ranked,
+    out,
+  };
 }
 
 /** `choose` compares it with what is left; beside the worker `before` it in its set, it is the next one. */
@@ -62,9 +72,12 @@ function chosen(
 ): RankedWorker {
   const { worker: entry, set, warmth, upstreamModel } = choice;
   const { name } = entry.config;
-  const standing = describeStanding(standingOf(entry, request, context), entry, request.key);
-  const late = entry.refused ? ", as it refused the last connection" : "";
-  const reason = before?.set === set ? `${standing}; next after ${before.worker}${late}` : choice.reason;
+  const standing = standingOf(entry, request, context);
+  const refused = entry.refused ? ", as it refused the last connection" : "";
+  const drops = droppedBy(entry, choice.model, standing, context);
+  const late = drops === null ? refused : `${refused}, as ${dropsWords(drops)}`;
+  const words = describeStanding(standing, entry, request.key);
+  const reason = before?.set === set ? `${words}; next after ${before.worker}${late}` : choice.reason;
   return { worker: name, set, warmth, reason, inflight: context.inflight.worker(name), upstreamModel };
 }
 
@@ -94,5 +107,17 @@ function atTheirCap(
 }
 
 function toExplained(decision: Decision): ExplainedDecision {
-  return decision.kind === "send" ? { kind: "send", worker: decision.choice.worker.config.name } : decision;
+  switch (decision.kind) {
+    case "send":
+      return { kind: "send", worker: decision.choice.worker.config.name };
+    case "wait":
+      return { kind: "wait", set: decision.set };
+    case "none":
+      return decision;
+  }
+}
+
+function weighedBy(decision: Decision): Weighed | null {
+  if (decision.kind === "none") return null;
+  return (decision.kind === "send" ? decision.choice.weighed : decision.weighed) ?? null;
 }

@@ -1,6 +1,7 @@
 import { anyGlobMatches, nameKey } from "@farmgate/shared";
 import type { CatalogModel, EngineName } from "@farmgate/engines";
 import type { Aside, WorkerEntry } from "../catalog/types.ts";
+import { breakerWords, mayAsk } from "./breaker.ts";
 import type { RoutingContext, RoutingRequest, RoutingSet, Warmth } from "./types.ts";
 
 /** Where a worker stands with a model. One shared value for each case, so that judging a worker allocates nothing. */
@@ -14,8 +15,15 @@ export interface Standing {
   why: string;
 }
 
-const OUT_RANK = 5;
-const RANK: Record<RoutingSet, number> = { leading: 0, loading: 1, cold: 2, failed: 3, unlisted: 4 };
+const OUT_RANK = 6;
+const RANK: Record<RoutingSet, number> = {
+  leading: 0,
+  loading: 1,
+  cold: 2,
+  failed: 3,
+  "breaker-open": 4,
+  unlisted: 5,
+};
 
 const WARM = inSet("leading", "warm", "has it loaded");
 const CANNOT_SAY = inSet("leading", "possibly-warm", "lists it and cannot say whether it is loaded");
@@ -30,6 +38,15 @@ const AGENT_FAILED = inSet(
   "failed to load it last time, and may refuse it until its next try is due",
 );
 const UNLISTED = inSet("unlisted", "unlisted", "does not list it: a last resort");
+
+const FAILS = "last requests for it failed there: a last resort";
+const BREAKER_OPEN: Record<Warmth, Standing> = {
+  warm: inSet("breaker-open", "warm", FAILS),
+  "possibly-warm": inSet("breaker-open", "possibly-warm", FAILS),
+  loading: inSet("breaker-open", "loading", FAILS),
+  cold: inSet("breaker-open", "cold", FAILS),
+  unlisted: inSet("breaker-open", "unlisted", FAILS),
+};
 
 const UNHEALTHY = out("is unhealthy");
 const MISCONFIGURED = out("is misconfigured: it refuses the gateway's key");
@@ -78,6 +95,9 @@ const REFUSES_UNKNOWN: Record<EngineName | "auto", boolean> = {
  *    3a. its owner does not allow the model, or 3b. its engine does not refuse unknown names: out.
  *    3c. Its catalogue cannot be fetched: leading, possibly warm.
  *    3d. Its catalogue is known: unlisted, unless no catalogue ever listed the model and all are known.
+ * 4. Not out, but its breaker for the model is open, and no trial is due or one is under way: a set of its own, after
+ *    all others that have the model. It is still asked before a request is refused, so that a breaker never makes
+ *    routing worse than it is without.
  */
 export function standingOf(entry: WorkerEntry, request: RoutingRequest, context: RoutingContext): Standing {
   return standingWith(entry, entry.byKey.get(request.key), request, context);
@@ -96,19 +116,31 @@ export function standingWith(
   if (entry.health === "misconfigured") return MISCONFIGURED;
   if (entry.draining) return DRAINING;
   if (entry.asideUntil.size > 0 && isAside(entry.asideUntil.get(key), request, context)) return ASIDE;
-  // 2
-  if (model !== undefined) return listedStanding(entry, model, request, context);
+  const standing =
+    model !== undefined ? listedStanding(entry, model, request, context) : unlistedStanding(entry, request, context);
+  // 4
+  if (entry.breakers.size > 0 && standing.set !== null && isOpen(entry, model, request, context)) {
+    return BREAKER_OPEN[standing.warmth];
+  }
+  return standing;
+}
+
+function unlistedStanding(entry: WorkerEntry, request: RoutingRequest, context: RoutingContext): Standing {
   // 3
   if (!ownerAllows(entry, request)) return FORBIDDEN;
   if (!refusesUnknown(entry)) return MAY_GUESS;
   if (entry.catalog === "unreachable") return UNREACHABLE;
-  if (context.catalog.allKnown && !context.catalog.everListed.has(key)) return NEVER_LISTED;
+  if (context.catalog.allKnown && !context.catalog.everListed.has(request.key)) return NEVER_LISTED;
   return UNLISTED;
 }
 
 /** The standing in words, with what the catalogue tells about this worker. */
 export function describeStanding(standing: Standing, entry: WorkerEntry, key: string): string {
   if (standing === ASIDE) return `${standing.why}: ${entry.asideUntil.get(key)?.reason ?? "it disowned it"}`;
+  if (standing.set === "breaker-open") {
+    const breaker = entry.breakers.get(nameKey(entry.byKey.get(key)?.id ?? key));
+    return breaker === undefined ? standing.why : `${breakerWords(breaker)}: a last resort`;
+  }
   const troubled = standing === UNHEALTHY || standing === MISCONFIGURED || standing === UNREACHABLE;
   return troubled && entry.problem !== null ? `${standing.why} (${entry.problem})` : standing.why;
 }
@@ -117,13 +149,23 @@ function isAside(aside: Aside | undefined, { api }: RoutingRequest, { now }: Rou
   return aside !== undefined && aside.until > now && (aside.apis === undefined || aside.apis.includes(api));
 }
 
+function isOpen(
+  entry: WorkerEntry,
+  model: CatalogModel | undefined,
+  { key }: RoutingRequest,
+  { inflight, now }: RoutingContext,
+): boolean {
+  const breaker = entry.breakers.get(model === undefined ? key : nameKey(model.id));
+  return breaker !== undefined && !mayAsk(breaker, inflight.pair(entry.config.name, key), now);
+}
+
 function listedStanding(
   entry: WorkerEntry,
   model: CatalogModel,
   request: RoutingRequest,
   context: RoutingContext,
 ): Standing {
-  // 2a
+  // 2, 2a
   if (model.apis !== null && !model.apis.includes(request.api)) return OTHER_API;
   // 2b
   if (entry.catalog === "unreachable") return UNREACHABLE;

@@ -1,12 +1,16 @@
 import type { Api } from "@farmgate/shared";
 import type { CatalogModel } from "@farmgate/engines";
 import type { Catalog, WorkerEntry } from "../catalog/types.ts";
+import type { LastCopiesView } from "../placement/last-copies.ts";
 
 /** The contract's word for where the chosen worker stands with the model. */
 export type Warmth = "warm" | "possibly-warm" | "loading" | "cold" | "unlisted";
 
-/** The sets of contract section 4, best first; a worker that is out has none. */
-export type RoutingSet = "leading" | "loading" | "cold" | "failed" | "unlisted";
+/**
+ * The sets of contract section 4, best first; a worker that is out has none. `breaker-open` is for pairs whose last
+ * requests failed: after all others that have the model, rather than to refuse the request.
+ */
+export type RoutingSet = "leading" | "loading" | "cold" | "failed" | "breaker-open" | "unlisted";
 
 /** What routing needs to know of a request. */
 export interface RoutingRequest {
@@ -25,6 +29,44 @@ export interface InflightView {
   pair(name: string, key: string): number;
 }
 
+/** In-flight counts by model; the keys are those that `pair` is asked with. */
+export interface InflightByModel extends InflightView {
+  pairs(worker: string): ReadonlyMap<string, number>;
+  /** As they were when the worker's last good catalogue came; null: not noted. */
+  atPoll(worker: string): ReadonlyMap<string, number> | null;
+}
+
+/** What was learned of a worker with a model, in milliseconds; null: not known. */
+export interface PairTimes {
+  /** From the sending of a request that found the model warm and a slot free to the end of its answer. */
+  serviceMs: number | null;
+  /** How much longer a request takes that finds the model cold. */
+  loadMs: number | null;
+}
+
+export interface LearnedView {
+  /** `key`: nameKey of the worker's own name for the model. */
+  of(worker: string, key: string): PairTimes | undefined;
+}
+
+/** By what waiting here is weighed against loading there. */
+export interface Pricing {
+  learned: LearnedView;
+  inflight: InflightByModel;
+  /** Requests that wait at the gateway for the same workers, and came before. */
+  waitingAhead: number;
+}
+
+/** Waiting here was weighed against loading there. Predicted times in milliseconds. */
+export interface Weighed {
+  decision: "wait" | "swap";
+  waitMs: number;
+  swapMs: number;
+  /** The one that is waited for, or that loads. */
+  worker: string;
+  reason: string;
+}
+
 /** Who was picked when, for fair turns; written by `Turns.picked` alone. */
 export interface TurnsView {
   /** Virtual time of the worker for the model of this key: lower goes first. */
@@ -39,6 +81,10 @@ export interface RoutingContext {
   turns: TurnsView;
   strategy: Strategy;
   now: number;
+  /** Absent: nothing is weighed, a lower set is for when the sets above have nobody. */
+  pricing?: Pricing;
+  /** Absent: no warm copy is spared. */
+  lastCopies?: LastCopiesView;
 }
 
 /** One worker for one request, with the reason in words. */
@@ -53,11 +99,13 @@ export interface Choice {
   /** What `Turns.picked` takes for this choice. */
   turnWeight: number;
   reason: string;
+  /** null: there was nothing to weigh. */
+  weighed: Weighed | null;
 }
 
 export type Decision =
   | { kind: "send"; choice: Choice }
-  /** Every worker of the best non-empty set is at its cap. */
-  | { kind: "wait"; set: RoutingSet }
+  /** Every worker of the best non-empty set is at its cap. `weighed` absent: there was nothing to weigh. */
+  | { kind: "wait"; set: RoutingSet; weighed?: Weighed }
   /** Nothing (more) can serve it; `code` says which error, should nothing have been tried. */
   | { kind: "none"; code: "model_not_found" | "no_worker"; message: string };

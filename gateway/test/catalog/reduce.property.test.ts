@@ -195,7 +195,7 @@ function visible(catalog: Catalog) {
     everListed: catalog.everListed.size,
     workers: catalog.workers.map(({ config, engine, health, catalog: state, draining, refused, ...rest }) => ({
       told: [config, engine, health, state, draining, refused, rest.problem, rest.missedPolls, rest.report],
-      maps: [rest.byKey, rest.asideUntil, rest.retryAt ?? []].map((map) => [...map]),
+      maps: [rest.byKey, rest.asideUntil, rest.breakers, rest.retryAt ?? []].map((map) => [...map]),
     })),
   };
 }

@@ -21,6 +21,7 @@ function ended(more: Record<string, unknown> = {}): Parameters<Accounts["add"]>[
     firstSentAt: 3,
     firstByteAt: 10,
     waitedMs: 0,
+    weighed: null,
     goneError: null,
     tap: new UsageTap(),
     ...more,
@@ -28,7 +29,7 @@ function ended(more: Record<string, unknown> = {}): Parameters<Accounts["add"]>[
   return call as unknown as Parameters<Accounts["add"]>[0];
 }
 
-function accounts() {
+function accounts(log = createLog("test", "silent")) {
   const timers: (() => void)[] = [];
   const clock = {
     now: () => 20,
@@ -42,8 +43,15 @@ function accounts() {
   };
   const catalog = emptyCatalog;
   const inflight = { worker: () => 0, pair: () => 0 };
-  const metrics = new Metrics({ catalog, inflight, waiting: () => 0, bodyBytes: () => 0, now: clock.now });
-  const books = new Accounts({ clock, log: createLog("test", "silent"), metrics, catalog });
+  const metrics = new Metrics({
+    catalog,
+    inflight,
+    waiting: () => 0,
+    bodyBytes: () => 0,
+    copies: { listedWarmth: () => [], wantedWarmth: () => [] },
+    now: clock.now,
+  });
+  const books = new Accounts({ clock, log, metrics, catalog });
   const counted = async () => /farmgate_requests_total\{.*\} (\d+)/.exec(await metrics.text())?.[1] ?? "0";
   return { books, metrics, timers, counted };
 }
@@ -65,6 +73,18 @@ describe("the account of a request", () => {
     const { books, counted } = accounts();
     for (let i = 0; i < 320; i += 1) books.add(ended(), { status: 200, error: null });
     expect(await counted()).toBe("320");
+  });
+
+  it("says what was weighed, and nothing where nothing was", () => {
+    const lines: unknown[] = [];
+    const log = { info: (fields: unknown) => lines.push(fields) };
+    const { books } = accounts(log as unknown as Parameters<typeof accounts>[0]);
+    const weighed = { decision: "swap", waitMs: 40_000.4, swapMs: 25_000, worker: "a", reason: "" };
+    books.add(ended({ weighed }), { status: 200, error: null });
+    books.add(ended(), { status: 200, error: null });
+    books.settle();
+    expect(lines[0]).toMatchObject({ decision: "swap", waitMs: 40_000, swapMs: 25_000 });
+    expect(lines[1]).toMatchObject({ decision: undefined, waitMs: undefined, swapMs: undefined });
   });
 
   it("counts a stream that broke as cut short, but not one that nobody wanted any more", async () => {

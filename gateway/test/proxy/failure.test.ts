@@ -1,6 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { afterFailure, type FailedAttempt, failureError, retryReason, usesAttempt } from "../../src/proxy/failure.ts";
+import {
+  afterFailure,
+  type FailedAttempt,
+  failureError,
+  readDrop,
+  retryReason,
+  usesAttempt,
+} from "../../src/proxy/failure.ts";
 
 type Meaning = Extract<FailedAttempt, { by: "answer" }>["meaning"];
 type Connection = Extract<FailedAttempt, { by: "connection" }>;
@@ -156,5 +163,39 @@ describe("what the log says of failed tries", () => {
     expect(fault.logged).not.toContain("my secret");
     const load = failureError("m", [{ ...tried, meaning: "load_failed", reason: "no space left" }], false);
     expect(load.logged).toContain("no space left");
+  });
+});
+
+describe("a connection that an engine closes without a byte", () => {
+  const drop = connection("reset", "first_byte");
+
+  it("is no fault of its worker where the engine answers bad requests so, and else is one", () => {
+    expect(readDrop(drop, true)).toMatchObject({ kind: "dropped" });
+    expect(readDrop(drop, false)).toBe(drop);
+  });
+
+  it("is a broken connection all the same after a byte, on a used connection, or of another kind", () => {
+    for (const other of [
+      connection("reset", "first_byte", true),
+      connection("reset", "body"),
+      connection("reset", "connect"),
+      connection("refused", "connect"),
+      connection("timeout", "first_byte"),
+      answered("worker_fault"),
+    ]) {
+      expect(readDrop(other, true)).toBe(other);
+    }
+  });
+
+  it("moves on to the next worker as often as other failures, and ends as a 502 that says so", () => {
+    const dropped = readDrop(drop, true);
+    expect([step([dropped]), step([dropped, dropped, dropped])]).toEqual(["next", "final"]);
+    expect(usesAttempt(dropped)).toBe(true);
+    const error = failureError("m", [dropped], false);
+    expect([error.code, error.message]).toEqual([
+      "worker_failed",
+      expect.stringContaining("a request of a wrong form"),
+    ]);
+    expect(retryReason(dropped)).toBe("first_byte_dropped");
   });
 });

@@ -21,6 +21,7 @@ const relation = fc.record({
   listed: fc.option(state, { nil: null }),
   slots: fc.option(fc.integer({ min: 1, max: 4 }), { nil: null }),
   aside: fc.boolean(),
+  open: fc.constantFrom(null, null, null, 500, 2_000),
   inflight: fc.nat(3),
   elsewhere: fc.nat(2),
   turns: fc.nat(3),
@@ -39,11 +40,12 @@ export const anyFarm: fc.Arbitrary<AnyFarm> = fc
     prefix: fc.option(fc.nat(7), { nil: null }),
   })
   .map(({ workers, strategy, prefix }) => {
-    const entries = workers.map(([sketch, { listed, aside, slots }], i) =>
+    const entries = workers.map(([sketch, { listed, aside, open, slots }], i) =>
       worker(`w${i}`, {
         ...sketch,
         models: listed === null || sketch.deny.length > 0 ? [] : [model("m", listed, { slots })],
         aside: aside ? { m: 2_000 } : {},
+        open: open === null ? {} : { m: open },
       }),
     );
     const context = farm(entries, strategy);

@@ -15,6 +15,7 @@ it("ranks every worker with its reason, and says why the others are out", () => 
     model: "m",
     key: "m",
     decision: { kind: "send", worker: "warm" },
+    weighed: null,
     ranked: [
       {
         worker: "warm",

@@ -1,6 +1,8 @@
 import { type ModelState, nameKey } from "@farmgate/shared";
-import { type CatalogModel, catalogModel, catalogReport } from "@farmgate/engines";
+import { type CatalogModel, type CatalogReport, catalogModel, catalogReport } from "@farmgate/engines";
 import type { Catalog, UnionModel, WorkerEntry } from "../../src/catalog/types.ts";
+import { Learned } from "../../src/routing/learned.ts";
+import type { Breaker } from "../../src/routing/breaker.ts";
 import { Turns } from "../../src/routing/turns.ts";
 import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy } from "../../src/routing/types.ts";
 import { Inflight } from "../../src/state/inflight.ts";
@@ -10,24 +12,36 @@ export function model(id: string, state: ModelState, more: Partial<CatalogModel>
   return catalogModel(id, state, { kind: "chat", ...more });
 }
 
-export interface WorkerSketch extends Partial<Omit<WorkerEntry, "config" | "byKey" | "asideUntil" | "report">> {
+export interface WorkerSketch
+  extends Partial<Omit<WorkerEntry, "config" | "byKey" | "asideUntil" | "breakers" | "report">> {
   models?: readonly CatalogModel[];
   weight?: number | null;
   maxConcurrent?: number;
   allow?: readonly string[];
   deny?: readonly string[];
   slots?: number | null;
+  memory?: CatalogReport["memory"];
   refusesUnknown?: boolean;
   /** nameKey -> until. */
   aside?: Readonly<Record<string, number>>;
+  /** nameKey -> breaker, open until then. */
+  open?: Readonly<Record<string, number>>;
   /** Its last good catalogue; false: there never was one. */
   reported?: boolean;
 }
 
 /** A healthy worker with a fresh catalogue whose engine refuses unknown names, unless told otherwise. */
 export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
-  const { models = [], weight = null, maxConcurrent = 0, allow = ["*"], deny = [], slots = null } = sketch;
-  const { refusesUnknown = true, aside = {}, reported = true, ...entry } = sketch;
+  const {
+    models = [],
+    weight = null,
+    maxConcurrent = 0,
+    allow = ["*"],
+    deny = [],
+    slots = null,
+    memory = null,
+  } = sketch;
+  const { refusesUnknown = true, aside = {}, open = {}, reported = true, ...entry } = sketch;
   const byKey = new Map<string, CatalogModel>();
   for (const each of models) for (const id of [each.id, ...each.aliases]) byKey.set(nameKey(id), each);
   return {
@@ -49,11 +63,17 @@ export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
     refused: entry.refused ?? false,
     missedPolls: 0,
     problem: entry.problem ?? null,
-    report: reported ? catalogReport(models, { refusesUnknown, slots }) : null,
+    report: reported ? catalogReport(models, { refusesUnknown, slots, memory }) : null,
     byKey,
     ...(entry.retryAt === undefined ? {} : { retryAt: entry.retryAt }),
+    breakers: new Map(Object.entries(open).map(([key, openUntil]) => [key, openBreaker(key, openUntil)])),
     asideUntil: new Map(Object.entries(aside).map(([key, until]) => [key, { until, reason: "it answered 404" }])),
   };
+}
+
+/** A breaker that three requests without an answer opened. */
+function openBreaker(model: string, openUntil: number): Breaker {
+  return { model, faults: 3, stalls: false, openUntil, pauseMs: 30_000, reason: "no answer in time" };
 }
 
 /** The catalogue of these workers, as the reducer would make it. */
@@ -61,10 +81,13 @@ export function catalogOf(workers: readonly WorkerEntry[], everListed: readonly 
   const union = new Map<string, UnionModel>();
   const listed = new Set(everListed.map(nameKey));
   for (const entry of workers) {
-    for (const [key, { id, kind, contextLength }] of entry.byKey) {
+    for (const [key, { id, kind, contextLength, state }] of entry.byKey) {
       listed.add(key);
-      if (entry.health !== "unhealthy")
-        union.set(key, { id, key: nameKey(id), kind, contextLength, workers: [], warm: [] });
+      if (entry.health === "unhealthy") continue;
+      const { name } = entry.config;
+      const { workers: on, warm } = union.get(key) ?? { workers: [], warm: [] };
+      const nowWarm = state === "warm" ? [...warm, name] : warm;
+      union.set(key, { id, key: nameKey(id), kind, contextLength, workers: [...on, name], warm: nowWarm });
     }
   }
   const usable = workers.filter(({ health }) => health !== "unhealthy" && health !== "misconfigured");
@@ -79,6 +102,11 @@ export interface Farm extends RoutingContext {
 
 export function farm(workers: readonly WorkerEntry[], strategy: Strategy = "least-connections"): Farm {
   return { catalog: catalogOf(workers), inflight: new Inflight(), turns: new Turns(), strategy, now: 1_000 };
+}
+
+/** The same farm, where waiting is weighed against loading. */
+export function weighing(at: Farm, waitingAhead = 0): Farm & Required<Pick<RoutingContext, "pricing">> {
+  return { ...at, pricing: { learned: new Learned(), inflight: at.inflight, waitingAhead } };
 }
 
 export function ask(name: string, more: Partial<RoutingRequest> = {}): RoutingRequest {

@@ -104,6 +104,13 @@ describe("no wrong model ever answers", () => {
     ["lmstudio", "out"],
     ["mlx", "out"],
     ["tei", "out"],
+    ["tgi", "out"],
+    ["sglang", "out"],
+    ["koboldcpp", "out"],
+    ["whisper", "out"],
+    ["localai", "out"],
+    ["lemonade", "out"],
+    ["jano", "leading possibly-warm"],
   ];
 
   it.each(everyEngine)("without any catalogue so far, %s stands: %s", (engine, expected) => {

@@ -24,6 +24,20 @@ describe("in-flight counts", () => {
     expect(inflight.pair("a", "m")).toBe(1);
   });
 
+  it("remember how they stood at a worker's last poll, until the worker is gone", () => {
+    const inflight = new Inflight();
+    inflight.enter("a", "m");
+    expect(inflight.atPoll("a")).toBeNull();
+    inflight.polled("a");
+    inflight.polled("b");
+    inflight.enter("a", "m");
+    expect([inflight.atPoll("a")?.get("m"), inflight.pairs("a").get("m"), inflight.atPoll("b")?.size]).toEqual([
+      1, 2, 0,
+    ]);
+    inflight.keepOnly(new Set(["b"]));
+    expect([inflight.atPoll("a"), inflight.atPoll("b")?.size, inflight.pair("a", "m")]).toEqual([null, 0, 2]);
+  });
+
   it("equal what a list of the open requests says, after any run of enters and leaves", () => {
     const step = fc.oneof(
       fc.record({ worker: fc.constantFrom("a", "b"), key: fc.constantFrom("m", "n", "") }),

@@ -27,11 +27,22 @@ export interface FakeWorker {
   request(n: number): Asked;
   /** Model -> state of its catalogue. */
   models: Record<string, ModelState>;
+  /** Model -> what else its catalogue tells of it. */
+  figures: Record<string, Record<string, unknown>>;
   draining: boolean;
-  /** `queue.waiting` of its catalogue. */
-  waiting: object[];
+  /** More of its catalogue: of each model, and beside them. */
+  more: { model: object; catalog: object };
+  /** Orders to load a model, as they came. */
+  ordered: string[];
+  orderHeaders: IncomingMessage["headers"][];
+  /** What becomes of one; by default the model is warm at once. The status answers it. */
+  load: (model: string) => number;
+  /** Of its catalogue; null: it tells none. */
+  memory: { budget_bytes: number; used_bytes: number } | null;
   /** Status of the catalogue; 0: it does not answer. */
   catalogStatus: number;
+  /** Milliseconds until the catalogue answers. */
+  catalogDelay: number;
   sockets: Set<Socket>;
   close(): void;
 }
@@ -44,7 +55,8 @@ export async function fakeWorker(
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
     const path = request.url ?? "";
-    if (path === "/catalog") answerCatalog(worker, response);
+    if (path === "/catalog") setTimeout(() => answerCatalog(worker, response), worker.catalogDelay);
+    else if (path.endsWith("/load")) takeOrder(worker, request, response);
     else if (request.method === "POST") void ask(worker, request, response);
     else response.writeHead(404).end("{}");
   });
@@ -70,9 +82,18 @@ export async function fakeWorker(
       return found;
     },
     models,
+    figures: {},
     draining: false,
-    waiting: [],
+    more: { model: {}, catalog: {} },
+    ordered: [],
+    orderHeaders: [],
+    load(model) {
+      worker.models[model] = "warm";
+      return 202;
+    },
+    memory: null,
     catalogStatus: 200,
+    catalogDelay: 0,
     sockets,
     close,
   };
@@ -83,9 +104,23 @@ export async function fakeWorker(
 function answerCatalog(worker: FakeWorker, response: ServerResponse): void {
   if (worker.catalogStatus === 0) return;
   response.writeHead(worker.catalogStatus, { "content-type": "application/json" });
-  const models = Object.entries(worker.models).map(([id, state]) => ({ id, state, kind: "chat" }));
-  const queue = { depth: worker.waiting.length, swapping_to: null, waiting: worker.waiting };
-  response.end(JSON.stringify({ protocol: 1, worker: "fake", version: "0", draining: worker.draining, models, queue }));
+  const models = Object.entries(worker.models).map(([id, state]) => ({
+    id,
+    state,
+    kind: "chat",
+    ...worker.more.model,
+    ...worker.figures[id],
+  }));
+  const { draining, memory } = worker;
+  const catalog = { protocol: 1, worker: "fake", version: "0", draining, memory, models, ...worker.more.catalog };
+  response.end(JSON.stringify(catalog));
+}
+
+function takeOrder(worker: FakeWorker, request: IncomingMessage, response: ServerResponse): void {
+  const model = decodeURIComponent(request.url?.split("/").at(-2) ?? "");
+  worker.ordered.push(model);
+  worker.orderHeaders.push(request.headers);
+  response.writeHead(worker.load(model), { "content-type": "application/json" }).end("{}");
 }
 
 async function ask(worker: FakeWorker, request: IncomingMessage, response: ServerResponse): Promise<void> {

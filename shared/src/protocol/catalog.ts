@@ -97,6 +97,7 @@ export const receivedCatalogSchema = z.object({
         service_ms: figure.nullish().catch(null),
         predicted_wait_ms: figure.nullish().catch(null),
         wait_bound_ms: figure.nullish().catch(null),
+        pinned: z.boolean().nullish().catch(null),
       }),
     )
     .max(10_000),

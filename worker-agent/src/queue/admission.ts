@@ -26,13 +26,15 @@ export interface Rooms {
 /**
  * From when the candidate could be let in, as things stand (rule R8); infinite: not by the mere passing of time.
  *
- * 1. answers of its own lost engine have not ended: not before they have;
+ * 1. answers of its own lost engine, or of one that it replaces, have not ended: not before they have; or it would
+ *    replace a pinned one: never;
  * 2. it fits as things are: at once;
  * 3. else when enough of those that may go for it may go.
  */
 export function roomAt(candidate: Candidate, rooms: Rooms): number {
   if (busyWith(candidate.model) > 0) return Number.POSITIVE_INFINITY; // (1)
-  const { toFree, forced, others } = demand(candidate, rooms);
+  const { toFree, forced, others, stuck } = demand(candidate, rooms);
+  if (stuck) return Number.POSITIVE_INFINITY; // (1)
   const whenOf = (resident: ModelState) => mayGoAt(resident, candidate, rooms);
   let left = toFree;
   let at = forced.reduce((latest, resident) => Math.max(latest, whenOf(resident)), Number.NEGATIVE_INFINITY);
@@ -87,7 +89,8 @@ function demand({ model }: Candidate, { present, rules }: Rooms) {
   const forced = residents.filter((other) => replaces(model.rules, other.rules));
   const others = residents.filter((other) => !forced.includes(other));
   const staying = everyone.filter((other) => !forced.includes(other));
-  return { toFree: tooHeavy(model.rules, rulesOf(staying), rules.budget), forced, others };
+  const stuck = staying.some((other) => replaces(model.rules, other.rules));
+  return { toFree: tooHeavy(model.rules, rulesOf(staying), rules.budget), forced, others, stuck };
 }
 
 /**

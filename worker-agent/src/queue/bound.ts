@@ -12,7 +12,7 @@ export interface BoundCase {
 }
 
 /**
- * The longest wait until a job is granted, in milliseconds, by rules R1 to R7:
+ * The longest wait until a job is granted, in milliseconds, by rules R1 to R9:
  *
  *     W = max(maxWait, P) + v * k * (T + R)
  *     R = max(min(ceil(Q / S) * P, U + P), minResident + P)      how long a turn lasts when another model is due
@@ -23,9 +23,28 @@ export interface BoundCase {
  * `gather` added to each turn.
  * The first term is P where that is longer than `maxWait`: a job that comes while all slots of its loaded model are busy
  * may see the turn close up to P later, before any slot was free, and the close itself takes up to P more.
- * A load of another model that fails is a turn without answers (T up to its time-out), so that it changes nothing. A
- * batch job may be overtaken for `maxWait` first. Engines that die, and jobs that leave in the midst of a turn, are
- * outside it.
+ *
+ * Why it holds, in short, for one model at a time (R1 to R5): once the job's model x has waited `maxWait` it is due and
+ * stays so. Then a turn that may close does (R3: at the latest `U` after its load, with at least one grant, since a
+ * model that is ready with jobs is granted at once), its last answer takes up to P more, and the due model with the
+ * smallest `since` is loaded in up to T. Whoever has had a turn meanwhile has a `since` after x's, so that each other
+ * model comes at most once before x: k times (T + R), for each of the v turns that x needs.
+ *
+ * R6: a load that fails is a turn without answers, of up to T (its time-out); it ends with a new `since`, so that it is
+ * no more often before x than one that succeeds. Jobs that wait for the failed model itself are answered by it.
+ * R7: a job's place counts callers in turn, so that nobody's burst moves it back; a batch job may be overtaken by
+ * interactive ones for `maxWait`, from when on it is one of them, at the end of its caller's jobs: `maxWait` is to be
+ * added for it.
+ * R8: with models that fit together, k still counts those that must be swapped against each other, and T includes the
+ * unloading of the victims. While a due model waits no other is let in, also none that would fit, and nothing is loaded
+ * unasked or unloaded for its `ttl`; so the loaded ones only become fewer, and `U + P` after the last load each of them
+ * may close or is idle. Then there is a sufficient set, all its gates are shut together, and one P later the load
+ * begins: R for each admission is what it is for one model at a time. An operation that was under way when x became due
+ * is the load of one of the k, and counts as its one. Pinned models take no part: their jobs wait for slots alone.
+ * R9: room in the queue decides who is refused, not who waits how long.
+ *
+ * Outside it are engines that die or load models by their own will, jobs that leave in the midst of a turn, lists that
+ * change, and operators' orders.
  */
 export function waitBound(rules: SchedulerRules, at: BoundCase): number {
   const { maxWait, maxBatch, minResident } = rules;

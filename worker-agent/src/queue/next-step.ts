@@ -1,7 +1,7 @@
 import { type Candidate, chooseVictims, fitsWithout, isBarred, type Rooms } from "./admission.ts";
 import { neverFits } from "./fit.ts";
 import { longestWaiting } from "./greedy.ts";
-import { lineOf, policyLine, type Waiter } from "./line.ts";
+import { lineOf, type Waiter, withoutLoads } from "./line.ts";
 import { busyWith, isIdle, type ModelState } from "./model-state.ts";
 import type { Models } from "./models.ts";
 import { hasBegun, type Operation } from "./operation.ts";
@@ -62,7 +62,7 @@ export function nextStep(at: Standing, now: number): Step {
     const next = longestWaiting(cold.filter(({ roomAt }) => roomAt <= now));
     if (next !== null) return admit(next, at, now); // (4)
   }
-  const named = at.policy.next(policyLine(line, overdue !== null));
+  const named = at.policy.next(overdue === null ? { waiting: line } : withoutLoads(line));
   // A policy is anyone's to change: one that names a model nobody waits for, or one that is blocked, is not followed.
   const next = line.find(({ name }) => name === named);
   if (next?.state === "ready") return { do: "grant", model: next.model, othersWait: othersWait(line) }; // (5)
@@ -75,10 +75,10 @@ export function nextStep(at: Standing, now: number): Step {
 function onItsWay(at: Standing): Step | null {
   const { operation } = at;
   if (operation?.kind !== "admission" || hasBegun(operation)) return null;
-  const { model, victims, wished } = operation;
+  const { model, victims, wished, fresh } = operation;
   const wanted = model.turn === null && !model.gone && (wished || model.queue.size > 0);
   const standing = [...victims].every(({ rules }) => !rules.pinned);
-  if (!wanted || !standing || !fitsWithout(model, victims, at)) return { do: "call off" }; // (1.1)
+  if (!fresh && (!wanted || !standing || !fitsWithout(model, victims, at))) return { do: "call off" }; // (1.1)
   return [...victims].every((victim) => busyWith(victim) === 0) ? { do: "swap" } : null; // (1.2)
 }
 

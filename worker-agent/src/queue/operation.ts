@@ -18,6 +18,8 @@ export interface Admission {
   beganAt: number | null;
   /** The victims' turns, given back where the swap fails and the victim still stands. */
   readonly ended: Map<ModelState, Turn>;
+  /** Chosen in the very event that is being taken in: it stands, so that no choice is made twice in one event. */
+  fresh: boolean;
   /** The model's engine died while it was being loaded. */
   lost: boolean;
 }

@@ -53,6 +53,11 @@ export class Residents {
     return operation?.model === model || (operation?.kind === "admission" && operation.victims.has(model));
   }
 
+  /** Another event is taken in. */
+  eventBegins(): void {
+    if (this.#operation?.kind === "admission") this.#operation.fresh = false;
+  }
+
   used(model: ModelState): void {
     model.usedSeq = ++this.#uses;
   }
@@ -119,7 +124,7 @@ export class Residents {
     switch (step.do) {
       case "admit": {
         const { model, wished, cause, victims } = step;
-        const start = { beganAt: null, ended: new Map(), lost: false };
+        const start = { beganAt: null, ended: new Map(), fresh: true, lost: false };
         this.#operation = { kind: "admission", model, victims: new Set(victims), wished, cause, ...start };
         return [];
       }
@@ -163,7 +168,8 @@ export class Residents {
   #found(name: string, rules: SchedulerRules, now: number): void {
     const model = this.#models.find(name);
     if (model === undefined || model.turn !== null) return;
-    if (hasBegun(this.#operation) && this.holds(model)) return;
+    // What is on its way is settled by the end of that.
+    if (hasBegun(this.#operation) && this.#operation?.model === model) return;
     this.#ready(model, null, rules, now);
   }
 
@@ -198,7 +204,8 @@ export class Residents {
       this.#models.changed(victim);
     }
     for (const other of this.#models.present) {
-      if (other !== model && other.turn !== null && lost.includes(other.name)) this.#leave(other, now);
+      const standing = other === model || other.turn === null || ended.has(other);
+      if (!standing && lost.includes(other.name)) this.#leave(other, now);
     }
     this.#failed(model, now);
     model.place.turnEnds(now);
@@ -228,13 +235,13 @@ export class Residents {
    */
   #lost(name: string, now: number): void {
     const operation = this.#operation;
-    const model = this.#models.find(name);
-    if (model === undefined) return;
-    if (hasBegun(operation) && operation?.model === model) {
+    if (hasBegun(operation) && operation?.model.name === name) {
       if (operation.kind === "unload") operation.turn = null;
       else operation.lost = true;
       return;
     }
+    const model = this.#models.find(name);
+    if (model === undefined) return;
     this.#notGivenBack(model);
     if (model.turn === null) return;
     const { proved } = model.turn;

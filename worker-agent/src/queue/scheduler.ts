@@ -57,6 +57,7 @@ export class Scheduler {
   /** Takes in what happened at `now` and says what to do, in this order. */
   on(event: SchedulerEvent, now: number): SchedulerEffect[] {
     this.#effects = [];
+    this.#residents.eventBegins();
     const newcomer = this.#take(event, now);
     if (event.type !== "found" && event.type !== "models") this.#started = true;
     for (let late = this.#backlog.passed(now); late !== undefined; late = this.#backlog.passed(now)) {

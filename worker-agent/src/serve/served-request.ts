@@ -25,6 +25,7 @@ import type { Job } from "../queue/types.ts";
 import type { ServedModel } from "../served-model.ts";
 import { afterFailure, deadlineError, lostEngine, toFarmError } from "./engine-failure.ts";
 import { type AnswerFigures, readAnswerFigures } from "./answer-figures.ts";
+import { SignsOfLife } from "./signs-of-life.ts";
 
 /** The caller's patience is the limit; these only free a slot that a dead engine would hold for ever. Milliseconds. */
 const ENGINE_TIMEOUTS = { firstByteMs: 3_600_000, idleMs: 3_600_000 };
@@ -73,12 +74,15 @@ export class ServedRequest implements Waiter, ExchangeSink {
   readonly #onEnd: (served: Served) => void;
   readonly #tail = new AnswerTail();
   readonly #answer: AnswerRelay;
+  readonly #signs: SignsOfLife;
   readonly #startedAt: number;
   /** Let go once the answer has begun: from then on it cannot be sent again. */
   #body: Buffer | null;
   #job: Job;
   #exchange: Exchange | null = null;
   #ended = false;
+  /** The caller is gone; its answer may still be read on. */
+  #left = false;
   #requeued = false;
   #retriedFresh = false;
   #isStream = false;
@@ -104,17 +108,20 @@ export class ServedRequest implements Waiter, ExchangeSink {
     this.#body = body;
     this.#startedAt = context.clock.now();
     this.#answer = new AnswerRelay(response, this.#tail, () => this.#exchange?.resume());
+    this.#signs = new SignsOfLife(response, context.clock);
     onCallerLeft(response.req, response, () => this.#callerLeft());
     response.on("error", () => this.#callerLeft());
   }
 
   start(): void {
     this.#context.executor.submit(this.#job, this);
+    this.#waitVisibly();
   }
 
   granted(waitedMs: number): void {
     this.#waitedMs = waitedMs;
     this.#grantedAt = this.#context.clock.now();
+    this.#signs.granted(waitedMs);
     this.#send(this.#context.upstreams.to(this.#order.model.url));
   }
 
@@ -123,7 +130,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
   }
 
   cut(error: FarmError): void {
-    this.#cutBy = error;
+    if (!this.#left) this.#cutBy = error;
     this.#exchange?.cancel();
   }
 
@@ -158,6 +165,11 @@ export class ServedRequest implements Waiter, ExchangeSink {
     }
   }
 
+  /** A request that was granted or refused at once costs no timer. */
+  #waitVisibly(): void {
+    if (this.#exchange === null && !this.#ended) this.#signs.waits();
+  }
+
   #send({ pool, origin, prefix }: Upstream): void {
     const { method, path, headers } = this.#order;
     const request = { origin, method, path: prefix + path, headers, body: this.#body };
@@ -181,6 +193,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
         this.#job = { ...this.#job, id: `${previous}.again` };
         this.#exchange = null;
         executor.again(previous, this.#job, this);
+        this.#waitVisibly();
         return;
       }
       case "fresh": {
@@ -206,8 +219,9 @@ export class ServedRequest implements Waiter, ExchangeSink {
 
   #callerLeft(): void {
     if (this.#ended) return;
+    this.#left = true;
     if (this.#exchange !== null) {
-      this.#exchange.cancel();
+      this.#exchange.abandon(this.#order.model.drainOnAbort);
       return;
     }
     this.#context.executor.leave(this.#job.id);
@@ -217,6 +231,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
   #finish(status: number, error: string | null): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#signs.stop();
     this.#context.executor.finished(this.#job.id);
     this.#onEnd({
       status,

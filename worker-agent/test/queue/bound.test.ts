@@ -2,7 +2,8 @@ import { formatDuration, seededRandom } from "@farmgate/shared";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { waitBound } from "../../src/queue/bound.ts";
-import { Drive, rulesFor } from "./drive.ts";
+import { Drive } from "./drive.ts";
+import { rulesFor } from "./workload.ts";
 import { steadyWorkload, worstAgainstBound } from "./workloads.ts";
 
 describe("the bound on waiting", () => {
@@ -13,6 +14,16 @@ describe("the bound on waiting", () => {
         expect(ratio).toBeLessThanOrEqual(1);
       }),
       { numRuns: 400 },
+    );
+  });
+
+  it.each([false, true])("holds for models of which some fit together, with several callers: %s", (mixed) => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 31 }), (seed) => {
+        const { ratio } = worstAgainstBound(steadyWorkload(seededRandom(seed), { mixed, together: true }));
+        expect(ratio).toBeLessThanOrEqual(1);
+      }),
+      { numRuns: 200 },
     );
   });
 

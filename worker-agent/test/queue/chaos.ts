@@ -3,7 +3,7 @@ import { collate } from "../../src/queue/collate.ts";
 import { fifo } from "../../src/queue/fifo.ts";
 import { greedy } from "../../src/queue/greedy.ts";
 import type { ModelRules } from "../../src/queue/types.ts";
-import { modelRules, rulesFor, type Arrival, type Workload } from "./drive.ts";
+import { modelRules, rulesFor, type Arrival, type Workload } from "./workload.ts";
 
 const NAMES = ["a", "b", "c", "d", "e"];
 const BUDGET = 12;
@@ -86,7 +86,6 @@ export const togetherChaos = fc
       lists,
       ...rest
     }) => {
-      let unloaded = 0;
       const index = (model: string) => NAMES.indexOf(model);
       const odd = <T extends { at: number }>(list: readonly T[], part: number) =>
         list.map((one, place) => ({ ...one, at: one.at + place / 1_000 + part }));
@@ -100,7 +99,7 @@ export const togetherChaos = fc
         fails: (model, attempt) => failing[(index(model) + attempt) % failing.length] ?? false,
         still: (victims) => (stands ? victims.slice(1) : []),
         unloadMs: 30.000_03,
-        unloadFails: () => unloads[unloaded++ % unloads.length] ?? null,
+        unloadFails: (_model, attempt) => unloads[attempt % unloads.length] ?? null,
         lostAt: odd(lost, 0.000_11),
         foundAt: odd(comesBy, 0.000_13),
         unloadAt: odd(orders, 0.000_17),

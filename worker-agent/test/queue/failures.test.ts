@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { Scheduler } from "../../src/queue/scheduler.ts";
 import type { Job, SchedulerEffect } from "../../src/queue/types.ts";
-import { Drive, rulesFor } from "./drive.ts";
-import type { Arrival } from "./drive.ts";
+import { Drive } from "./drive.ts";
+import { rulesFor } from "./workload.ts";
+import type { Arrival } from "./workload.ts";
 
 const MINUTE = 60_000;
 const LOAD = 1_000;

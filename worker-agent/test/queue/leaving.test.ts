@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { Drive, rulesFor } from "./drive.ts";
-import type { Arrival, Workload } from "./drive.ts";
+import { Drive } from "./drive.ts";
+import { rulesFor } from "./workload.ts";
+import type { Arrival, Workload } from "./workload.ts";
 
 const job = (id: string, at: number, model: string, over: Partial<Arrival> = {}): Arrival => ({
   id,

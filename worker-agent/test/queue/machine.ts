@@ -10,7 +10,7 @@ export class Machine {
   readonly ready = new Set<string>();
   readonly #running = new Map<string, { model: string; kind: "request" | "load" }>();
   /** What is on its way in or out. */
-  #operation: { model: string; killed: boolean } | null = null;
+  #operation: { model: string; killed: boolean; dropped: Set<string> } | null = null;
   #rules: ReadonlyMap<string, ModelRules>;
   readonly #budget: number;
 
@@ -29,8 +29,10 @@ export class Machine {
 
   /** The list changed: an engine that no longer lists a model has it no longer. */
   list(models: readonly ModelRules[]): void {
+    const before = [...this.#rules.keys()];
     this.#rules = new Map(models.map((model) => [model.name, model]));
     for (const model of this.ready) if (!this.#rules.has(model)) this.ready.delete(model);
+    for (const model of before) if (!this.#rules.has(model)) this.#operation?.dropped.add(model);
   }
 
   /** The model's engine dies; its answers are given back, to be ended. Nothing happens to one that is not there. */
@@ -76,7 +78,10 @@ export class Machine {
     const operation = this.#operation;
     assert(operation !== null, "no operation is under way");
     this.#operation = null;
-    for (const model of still) if (this.#rules.has(model)) this.ready.add(model);
+    for (const model of still) {
+      const isGone = operation.dropped.has(model) || (operation.killed && operation.model === model);
+      if (!isGone) this.ready.add(model);
+    }
     if (comesUp && !operation.killed && this.#rules.has(operation.model)) this.ready.add(operation.model);
   }
 
@@ -84,7 +89,7 @@ export class Machine {
     assert(this.#operation === null, `${what} ${model} during the operation on ${this.operating}`);
     assert(this.#rules.has(model), `${what} ${model}, which is not known`);
     assert(this.#idsOf(model).length === 0, `${what} ${model} while answers of it run`);
-    this.#operation = { model, killed: false };
+    this.#operation = { model, killed: false, dropped: new Set() };
   }
 
   #takeOut(model: string): void {

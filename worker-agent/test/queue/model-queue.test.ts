@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { ModelQueue } from "../../src/queue/model-queue.ts";
 import type { Waiting } from "../../src/queue/model-queue.ts";
 import type { Job } from "../../src/queue/types.ts";
-import { Drive, rulesFor } from "./drive.ts";
+import { Drive } from "./drive.ts";
+import { rulesFor } from "./workload.ts";
 
 const MAX_WAIT = 1_000;
 

@@ -2,8 +2,9 @@ import { seededRandom } from "@farmgate/shared";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fifo } from "../../src/queue/fifo.ts";
-import { Drive, rulesFor } from "./drive.ts";
-import type { Arrival, Workload } from "./drive.ts";
+import { Drive } from "./drive.ts";
+import { rulesFor } from "./workload.ts";
+import type { Arrival, Workload } from "./workload.ts";
 import { steadyWorkload, worstAgainstBound } from "./workloads.ts";
 
 const MODELS = ["a", "b", "c"];

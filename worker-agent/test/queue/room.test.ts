@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Drive, rulesFor } from "./drive.ts";
-import type { Arrival } from "./drive.ts";
+import { Drive } from "./drive.ts";
+import { rulesFor } from "./workload.ts";
+import type { Arrival } from "./workload.ts";
 
 const LONG = 60_000;
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { Scheduler } from "../../src/queue/scheduler.ts";
 import type { Job } from "../../src/queue/types.ts";
-import { Drive, rulesFor } from "./drive.ts";
-import type { Arrival } from "./drive.ts";
+import { Drive } from "./drive.ts";
+import { rulesFor } from "./workload.ts";
+import type { Arrival } from "./workload.ts";
 
 const job = (id: string, at: number, model: string, over: Partial<Arrival> = {}): Arrival => ({
   id,

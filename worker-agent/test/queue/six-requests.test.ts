@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { fifo } from "../../src/queue/fifo.ts";
-import { atOnce, Drive, rulesFor } from "./drive.ts";
-import type { Arrival, Workload } from "./drive.ts";
+import { Drive } from "./drive.ts";
+import { atOnce, rulesFor } from "./workload.ts";
+import type { Arrival, Workload } from "./workload.ts";
 
 const SIX = ["chat", "code", "chat", "chat", "code", "code"];
 

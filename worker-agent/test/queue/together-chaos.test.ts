@@ -23,7 +23,7 @@ describe("whatever happens to models that fit together", () => {
 
   it("no moment is missed for want of a wake: ticks that nobody asked for change nothing", () => {
     fc.assert(
-      fc.property(togetherChaos, fc.constantFrom(1, 7, 50), ({ unloadFails: _, ...work }, extraTickMs) => {
+      fc.property(togetherChaos, fc.constantFrom(1, 7, 50), (work, extraTickMs) => {
         const exact = { ...work, tickLateMs: 0 };
         expect(outcome(new Drive({ ...exact, extraTickMs }).run())).toEqual(outcome(new Drive(exact).run()));
       }),

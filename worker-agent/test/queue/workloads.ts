@@ -1,15 +1,19 @@
 import type { Random } from "@farmgate/shared";
 import { waitBound } from "../../src/queue/bound.ts";
-import { Drive, rulesFor } from "./drive.ts";
-import type { Arrival, Workload } from "./drive.ts";
+import type { ModelRules } from "../../src/queue/types.ts";
+import { Drive } from "./drive.ts";
+import { rulesFor } from "./workload.ts";
+import type { Arrival, Workload } from "./workload.ts";
 
 interface Kind {
   /** Several callers, both priorities, loads that fail; else one caller whose requests are all interactive. */
   mixed: boolean;
+  /** Models of known sizes that fit together in part; else one at a time. */
+  together?: boolean;
 }
 
 /** A random workload such as the bound speaks of; every part of it comes from `random` alone. */
-export function steadyWorkload(random: Random, { mixed }: Kind = { mixed: false }): Workload {
+export function steadyWorkload(random: Random, { mixed, together = false }: Kind = { mixed: false }): Workload {
   const between = (low: number, high: number) => low + Math.floor(random() * (high - low + 1));
   const pick = <T>(values: readonly T[]) => values.at(Math.floor(random() * values.length)) as T;
   const names = ["a", "b", "c", "d", "e"].slice(0, between(1, 5));
@@ -38,9 +42,24 @@ export function steadyWorkload(random: Random, { mixed }: Kind = { mixed: false 
     arrivals.push({ at, id: String(index), model, answerMs, caller, priority });
   }
   arrivals.sort((a, b) => a.at - b.at);
+  const fit = together ? sizes(random, rules.models) : {};
   const found = random() < 0.5 ? { found: pick(names) } : {};
   const failing = mixed ? pick([0, 0, 0.2, 0.6]) : 0;
-  return { rules, ...found, loadMs: (model) => loads[model] ?? 0, arrivals, fails: () => random() < failing };
+  return {
+    rules: { ...rules, ...fit },
+    ...found,
+    loadMs: (model) => loads[model] ?? 0,
+    arrivals,
+    fails: () => random() < failing,
+  };
+}
+
+/** A budget of which each model needs up to all. */
+function sizes(random: Random, models: readonly ModelRules[]) {
+  const budget = 10;
+  const largest = random() < 0.5 ? budget : 6;
+  const sized = models.map((model) => ({ ...model, memory: 1 + Math.floor(random() * largest) }));
+  return { budget, models: sized };
 }
 
 export interface Worst {

@@ -46,11 +46,13 @@ main().then(() => note("end"), (error) => { console.error(error); process.exitCo
 /** Waits for the file `go`, so that the test decides how long the swap takes. */
 export const HELD_SCRIPT = "#!/bin/sh\necho $1 >> calls.log\nwhile [ ! -f go ]; do sleep 0.02; done\n";
 
+export type RigConfig = { swap?: object } & Record<string, unknown>;
+
 export interface RigOptions {
   /** Over the rig's engine: models a and b, one loaded at a time by the script alone, quick. */
   engine?: object;
   /** Over the rig's agent configuration. */
-  config?: { swap?: object } & Record<string, unknown>;
+  config?: RigConfig | ((engineUrl: string) => RigConfig);
   /** The swap script's text. */
   script?: string;
   log?: Log;
@@ -92,18 +94,19 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     { clock },
   );
   onTestFinished(() => engine.close());
+  const over = typeof options.config === "function" ? options.config(engine.url) : options.config;
   const agent = await startAgent({
     config: agentConfigSchema.parse({
       name: "box",
       listen: { port: 0 },
       models: ["a", "b"].map((name) => ({ name, url: engine.url, slots: 1 })),
       drain: "10s",
-      ...options.config,
+      ...over,
       swap: {
         command: "./swap.cjs",
         timeout: "10s",
         poll: "10ms",
-        ...options.config?.swap,
+        ...over?.swap,
       },
     }),
     directory,

@@ -1,7 +1,7 @@
 import { Executor, type Switching } from "../../src/executor.ts";
 import { Scheduler } from "../../src/index.ts";
 import type { Job } from "../../src/queue/types.ts";
-import { modelRules } from "../queue/drive.ts";
+import { modelRules } from "../queue/workload.ts";
 import { HandClock } from "./hand-clock.ts";
 
 export const STEPS = [

@@ -1,4 +1,4 @@
-import { type Rig, type RigOptions, startRig } from "./agent-rig.ts";
+import { type Rig, type RigConfig, startRig } from "./agent-rig.ts";
 import { handMadeEngine } from "./hand-made-engine.ts";
 
 export interface HeldRig extends Rig {
@@ -12,7 +12,7 @@ export interface HeldRig extends Rig {
  * Models a and b, each with an engine by hand and one slot; a counts as loaded, and a swap is done at once. No answer
  * ends before `release`, so that a test decides what waits behind it, however slow the machine is.
  */
-export async function startHeldRig(config: RigOptions["config"] = {}): Promise<HeldRig> {
+export async function startHeldRig(config: RigConfig = {}): Promise<HeldRig> {
   const asked: string[] = [];
   const held: (() => void)[] = [];
   let released = false;

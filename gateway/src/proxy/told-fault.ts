@@ -1,0 +1,26 @@
+import { readErrorText } from "@farmgate/engines";
+import { type ApiFamily, errorBody, FarmError } from "@farmgate/shared";
+
+/**
+ * A worker's answer that its caller is at fault, as an error that can be told inside a stream.
+ * (1) An error of the caller's own API is told as it is. (2) Any other is put into that API's shape. `body` is what came
+ * of it; it may be cut off, or empty.
+ */
+export function toldFault(family: ApiFamily, status: number, body: string, requestId: string): object {
+  const own = parsed(body);
+  const isError = typeof own?.["error"] === "object" && own["error"] !== null;
+  if (own !== null && isError && (family !== "anthropic" || own["type"] === "error")) return own; // (1)
+  const { message, type, code } = readErrorText(body);
+  const error = new FarmError("invalid_request", message || `The worker refused the request with status ${status}.`);
+  if (family !== "openai") return errorBody(family, error, requestId);
+  return { error: { message: error.message, type: type ?? error.type, param: null, code: code ?? error.code } }; // (2)
+}
+
+function parsed(body: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,99 @@
+import { catalogModel } from "@farmgate/engines";
+import { describe, expect, it } from "vitest";
+import { breakerNews } from "../../src/catalog/breaker-news.ts";
+import type { Catalog } from "../../src/catalog/types.ts";
+import { dead, Farm, ok, refused, report, workerConfig } from "./farm.ts";
+
+function faults(farm: Farm, count: number, model = "m"): Farm {
+  for (let i = 0; i < count; i += 1) {
+    const fault = { worker: "a", model, sentAt: farm.now, stalled: false, reason: "answered 500" };
+    farm.on({ type: "faulted", ...fault });
+  }
+  return farm;
+}
+
+const open = (farm: Farm) =>
+  [...farm.worker("a").breakers].filter(([, { openUntil }]) => openUntil !== null).map(([key]) => key);
+const known = (names = ["m", "n"]) => new Farm("a").polled("a", ok(names));
+
+describe("breakers of a worker", () => {
+  it("open for one model after three faults, and close with its next good answer", () => {
+    const farm = faults(known(), 2);
+    faults(farm, 2, "n");
+    expect(open(farm)).toEqual([]);
+    expect(open(faults(farm, 1))).toEqual(["m"]);
+    expect(open(farm.answered("a", "n"))).toEqual(["m"]);
+    expect(open(farm.answered("a", "M:latest"))).toEqual([]);
+    expect(farm.worker("a").breakers.size).toBe(0);
+  });
+
+  it("are one for all names of a model", () => {
+    const models = [catalogModel("Coder:latest", "warm", { aliases: ["code"] })];
+    const farm = new Farm("a").polled("a", { kind: "ok", engine: "agent", report: report(models) });
+    faults(farm, 1, "Coder:latest");
+    faults(farm, 2, "code");
+    expect(open(farm)).toEqual(["coder"]);
+  });
+
+  it("last over polls, refused ones too, since a model that brings its engine down looks like that", () => {
+    const farm = faults(known(), 3)
+      .polled("a", ok(["m", "n", "new"]))
+      .polled("a", refused)
+      .polled("a", ok(["m"]));
+    expect(open(farm)).toEqual(["m"]);
+  });
+
+  it("are gone once the worker is unhealthy, or is another one", () => {
+    const farm = faults(known(), 3).polled("a", dead).polled("a", dead);
+    expect(open(farm)).toEqual(["m"]);
+    expect(open(farm.polled("a", dead))).toEqual([]);
+    const moved = faults(known(), 3).on({ type: "configured", workers: [workerConfig("a", { url: "http://b.test" })] });
+    expect(open(moved)).toEqual([]);
+    const same = faults(known(), 3).on({ type: "configured", workers: [workerConfig("a", { weight: 3 })] });
+    expect(open(same)).toEqual(["m"]);
+  });
+
+  it("are bounded in number, the oldest first to go", () => {
+    const farm = known();
+    for (let i = 0; i < 1_200; i += 1) faults(farm, 1, `made-up-${i}`);
+    const { breakers } = farm.worker("a");
+    expect([breakers.size, breakers.has("made-up-199"), breakers.has("made-up-200")]).toEqual([1_000, false, true]);
+  });
+
+  it("are a change that whoever waits for one is told of", () => {
+    const { version } = known().catalog;
+    expect(faults(known(), 3).catalog.version).toBeGreaterThan(version);
+  });
+
+  it("cost a good answer nothing where there are none", () => {
+    const farm = known().answered("a", "m");
+    const before = farm.catalog;
+    expect(farm.on({ type: "served", worker: "a", model: "m" }).catalog).toBe(before);
+  });
+});
+
+describe("the news of them", () => {
+  const news = (before: Catalog, after: Catalog) =>
+    breakerNews(before, after).map(({ level, message }) => [level, message]);
+
+  it("are told when one opens, when its trial fails, and when it closes", () => {
+    const farm = faults(known(), 2);
+    const closed = farm.catalog;
+    const opened = faults(farm, 1).catalog;
+    expect(news(closed, opened)).toEqual([
+      ["warn", "gets no m for now: 3 requests in a row failed there (answered 500)"],
+    ]);
+    farm.now += 40_000;
+    const again = faults(farm, 1).catalog;
+    expect(news(opened, again)).toEqual([["info", "still fails with m (answered 500)"]]);
+    expect(news(again, farm.answered("a", "m").catalog)).toEqual([["info", "answers with m again"]]);
+  });
+
+  it("are none of faults that open nothing, nor beside the news that the worker is out", () => {
+    const farm = known();
+    const before = farm.catalog;
+    expect(news(before, faults(farm, 2).catalog)).toEqual([]);
+    const opened = faults(farm, 1).catalog;
+    expect(news(opened, farm.polled("a", dead).polled("a", dead).polled("a", dead).catalog)).toEqual([]);
+  });
+});
