@@ -21,7 +21,7 @@ interface World {
   ready?: readonly string[];
 }
 
-/** Script models a, b and p (pinned), and c, which is held by a command. */
+/** Script models a, b and p (pinned, if the script can unload), and c, which is held by a command. */
 function world({ unload = true, budget = "0", failing = [], ready = [] }: World) {
   const names = ["a", "b", "p", "c"];
   const config = agentConfigSchema.parse({
