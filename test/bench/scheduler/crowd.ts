@@ -15,8 +15,8 @@ const GB = 1_000_000_000;
 const SIZES = [4, 8, 12, 20];
 /** Virtual milliseconds between two events: nobody waits for `maxWait` yet, so that room is looked for everybody. */
 const EVENT_EVERY = 2;
-/** Virtual milliseconds, as many as 500 events. */
-const LOAD_MS = 1_000;
+/** Virtual milliseconds, as few as 50 events: while a model is on its way in, room is looked for nobody. */
+const LOAD_MS = 100;
 const DEADLINE_MS = 600_000;
 
 export class Crowd {
@@ -27,6 +27,7 @@ export class Crowd {
   readonly #places = new Map<string, number>();
   readonly #running: string[] = [];
   #load: { model: string; endsAt: number } | null = null;
+  loads = 0;
   #now = 0;
   #jobs = 0;
 
@@ -47,7 +48,7 @@ export class Crowd {
     this.#jobs += 1;
     const id = String(this.#jobs);
     this.#places.set(id, this.#waiting.push(id) - 1);
-    const model = this.#models[this.#below(this.#models.length)] as string;
+    const model = this.#models.at(this.#below(this.#models.length)) as string;
     const priority = this.#below(4) === 0 ? "batch" : "interactive";
     const times = { arrivedAt: this.#now, deadlineAt: this.#now + DEADLINE_MS };
     const caller = `caller ${this.#below(7)}`;
@@ -79,6 +80,11 @@ export class Crowd {
     if (this.#load !== null && this.#load.endsAt <= this.#now) this.#endLoad(this.#load);
   }
 
+  #begin(model: string): void {
+    this.loads += 1;
+    this.#load = { model, endsAt: this.#now + LOAD_MS };
+  }
+
   #endLoad({ model, endsAt }: { model: string; endsAt: number }): void {
     this.#load = null;
     this.#now = Math.max(this.#now, endsAt);
@@ -87,7 +93,7 @@ export class Crowd {
 
   #take(effects: readonly SchedulerEffect[]): void {
     for (const effect of effects) {
-      if (effect.type === "swap") this.#load = { model: effect.model, endsAt: this.#now + LOAD_MS };
+      if (effect.type === "swap") this.#begin(effect.model);
       if (effect.type === "grant") {
         this.#forget(effect.id);
         this.#running.push(effect.id);
@@ -112,6 +118,6 @@ export class Crowd {
 }
 
 function rulesOf(name: string, index: number): ModelRules {
-  const memory = (SIZES[index % SIZES.length] as number) * GB;
+  const memory = (SIZES.at(index % SIZES.length) as number) * GB;
   return { name, slots: 4, memory, pinned: false, ttl: 0, preload: false, restart: false, unloads: true };
 }

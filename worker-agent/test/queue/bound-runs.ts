@@ -36,7 +36,8 @@ function tryKind(name: string, kind: Kind, runs: number, first: number): { line:
     }
     if (found.ratio > worst.ratio) worst = { ratio: found.ratio, wait: found.wait, bound: found.bound, seed };
   }
-  const share = `${worst.ratio.toFixed(3)} (${formatDuration(worst.wait)} of ${formatDuration(worst.bound)})`;
+  // Rounded down, so that 1 is said only where it was reached.
+  const share = `${(Math.floor(worst.ratio * 10_000) / 10_000).toFixed(4)} (${formatDuration(worst.wait)} of ${formatDuration(worst.bound)})`;
   return { line: `| ${name} | ${runs} | ${jobs} | ${share} | ${worst.seed} | ${violations.length} |`, violations };
 }
 

@@ -32,7 +32,7 @@ export function burstyHour(seed: number): Workload {
     const size = between(1, 15);
     const models = random() < 1 / 3 ? ["code", "chat", "tools"] : [random() < 0.5 ? "code" : "tools"];
     for (let index = 0; index < size; index += 1) {
-      const model = models[index % models.length] as string;
+      const model = models.at(index % models.length) as string;
       asked.push({ at: at + index * WITHIN_BURST, model, answerMs: answer() });
     }
   }

@@ -57,8 +57,8 @@ describe("the forecast over a bursty hour", () => {
       const share = `${Math.round(close * 100)} %`;
       console.log(`| ${state || "all"} | ${count} | ${[wait, absolute, signed].map(seconds).join(" | ")} | ${share} |`);
     }
-    const { absolute, close } = errorsOf(forecasts);
-    expect(close).toBeGreaterThan(0.5);
-    expect(absolute).toBeLessThan(30_000);
+    const { absolute, close, wait } = errorsOf(forecasts);
+    expect(close).toBeGreaterThan(0.75);
+    expect(absolute).toBeLessThan(wait / 2);
   });
 });
