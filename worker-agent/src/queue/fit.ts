@@ -10,7 +10,8 @@ import type { ModelRules } from "./types.ts";
  */
 export type Weighed = Pick<ModelRules, "name" | "memory" | "pinned" | "unloads" | "replacedIn">;
 
-function capacityOf(budget: number): number {
+/** In the unit of `weightOf`. */
+export function capacityOf(budget: number): number {
   return budget === 0 ? 1 : budget;
 }
 

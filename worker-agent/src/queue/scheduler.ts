@@ -137,8 +137,7 @@ export class Scheduler {
       throw new Error(`job ${job.id} is here already`);
     }
     const model = this.#models.find(job.model);
-    const door = { draining: this.#draining, budget: this.#rules.budget, pinned: this.#models.pinned };
-    const refused = refusal(job, model, door, now);
+    const refused = refusal(job, model, this.#draining, now);
     if (refused !== null) this.#reject(job.id, refused);
     return model === undefined || refused !== null ? null : this.#backlog.add(job, model, now);
   }
