@@ -118,7 +118,7 @@ const MOMENTS: { when: string; model: string; worst: Way; reach: (farm: KilledFa
     model: "solo",
     worst: "other",
     async reach(farm) {
-      await farm.engine.set("linger-ms", 2_000);
+      await farm.engine.set("linger-ms", 6_000);
       await loaded(farm, "solo");
       orderUnload(farm, "solo");
       await farm.noted("term", "solo");
@@ -129,7 +129,7 @@ const MOMENTS: { when: string; model: string; worst: Way; reach: (farm: KilledFa
     model: "pair-a",
     worst: "same",
     async reach(farm) {
-      await farm.engine.set("linger-ms", 3_000);
+      await farm.engine.set("linger-ms", 6_000);
       await loaded(farm, "pair-a");
       orderUnload(farm, "pair-a");
       await farm.noted("term", "pair-a");

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Clock, Environment } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
-import type { HeldResult, Holder } from "../holder.ts";
+import type { HeldResult, Holder } from "../holders/holder.ts";
 import type { ServedModel } from "../served-model.ts";
 import type { EngineAsker } from "./ask-engine.ts";
 import { askFacts } from "./ask-facts.ts";
