@@ -60,6 +60,18 @@ describe("the note of a running process", () => {
     expect(await endLeftoverScripts(notes, clock, nothing)).toBe(false);
   });
 
+  it("stands until what its script had begun is brought to an end, which begins when the script is gone", async () => {
+    const { directory, notes, leaveBehind } = await prepare();
+    const script = await running();
+    await leaveBehind(script);
+    const seen: unknown[] = [];
+    await endLeftoverScripts(notes, clock, async (note) => {
+      seen.push(note.model, isAlive(script.pid), await readdir(directory));
+    });
+    expect(seen).toEqual(["m", false, [`${script.pid}.1.json`]]);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
   it("is taken away when its process has ended, and what that left in the background lives on", async () => {
     const { directory, notes, leaveBehind } = await prepare();
     await leaveBehind(gone);
