@@ -116,15 +116,24 @@ export class RunningNotes {
 
 /**
  * Ends the scripts, each with its process group, of agents that were killed; tells whether there was one. What a script
- * that has ended left in the background is left alone.
+ * that has ended left in the background is left alone. `finish` then brings to an end what the script had begun: a note
+ * stands for longer than its script, until the model was ready or gone.
  */
-export async function endLeftoverScripts(notes: RunningNotes, clock: Clock): Promise<boolean> {
-  const ended = (await notes.leftovers("script")).map(async ({ note, forget }) => {
-    const runs = await isAlive(note.process);
-    if (!runs || (await endGroup(note.process.pid, clock))) await forget();
-    return runs;
+export async function endLeftoverScripts(
+  notes: RunningNotes,
+  clock: Clock,
+  finish: (note: RunningNote) => Promise<void>,
+): Promise<boolean> {
+  const leftovers = (await notes.leftovers("script")).map(async ({ note, forget }) => {
+    const ran = await isAlive(note.process);
+    return { note, forget, ran, isGone: !ran || (await endGroup(note.process.pid, clock)) };
   });
-  return (await Promise.all(ended)).includes(true);
+  const ended = await Promise.all(leftovers);
+  for (const { note, forget, isGone } of ended) {
+    await finish(note);
+    if (isGone) await forget();
+  }
+  return ended.some(({ ran }) => ran);
 }
 
 function parsed(text: string): unknown {
