@@ -87,7 +87,8 @@ describe("a model of which two warm copies are kept on three machines", () => {
     ]);
     const status = await farmgateSays(url, "status");
     const warmNow = machines.filter((machine) => machine !== victim).map(({ name }) => name);
-    expect(status).toContain(`warm on ${warmNow.join(", ")}`);
+    expect(status).toContain(`warm on ${warmNow.join(", ")}; unknown on ${victim.name}`);
+    expect(await metric(url, `farmgate_model_warm{worker="${victim.name}",model="m"}`)).toBe(0);
 
     const starts = await startsOf(machines);
     await victim.start();
