@@ -22,6 +22,18 @@ export async function farmModel(gateway: string, model: string): Promise<FarmMod
   return models.find(({ id }) => id === model);
 }
 
+/** What is read of `/farm/explain`. */
+export interface Explained {
+  decision: { worker: string };
+  weighed: { decision: string; waitMs: number; swapMs: number; worker: string; reason: string } | null;
+  ranked: { worker: string; reason: string }[];
+}
+
+export async function explained(gateway: string, model: string): Promise<Explained> {
+  const answer = await fetch(`${gateway}/farm/explain`, { method: "POST", body: JSON.stringify({ model }) });
+  return (await answer.json()) as Explained;
+}
+
 /** What `farmgate COMMAND ... --gateway URL` prints. */
 export async function farmgateSays(gateway: string, ...command: string[]): Promise<string> {
   const program = runFarmgate([...command, "--gateway", gateway], { env: { npm_lifecycle_event: undefined } });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { askChat } from "../harness/ask.ts";
 import { startMachine } from "../harness/command-machine.ts";
-import { farmgateSays, farmModel, logOf } from "../harness/farm-words.ts";
+import { explained, farmgateSays, farmModel, logOf } from "../harness/farm-words.ts";
 import { Cleanup } from "../harness/farmgate-process.ts";
 import { startTestGateway } from "../harness/gateway-farm.ts";
 import { until } from "../harness/until.ts";
@@ -17,21 +17,12 @@ async function startTwo() {
   return { one, two, ...(await startTestGateway(cleanup, { one: one.url, two: two.url })) };
 }
 
-interface Explained {
-  decision: { worker: string };
-  ranked: { worker: string; reason: string }[];
-}
-
-async function explained(url: string): Promise<Explained> {
-  return JSON.parse(await farmgateSays(url, "explain", "b", "--json")) as Explained;
-}
-
 describe("a cold model, where one machine has the last warm copy of a model in use", () => {
   it("is loaded on the other machine, and explain says why", async () => {
     const { one, url } = await startTwo();
-    expect((await explained(url)).decision.worker).toBe("one");
+    expect((await explained(url, "b")).decision.worker).toBe("one");
     expect((await askChat(url, "a").answer).headers["x-farmgate-worker"]).toBe("one");
-    const { decision, ranked } = await explained(url);
+    const { decision, ranked } = await explained(url, "b");
     expect(decision.worker).toBe("two");
     const words = "loading it here would drop the farm's last warm copy of a";
     expect(ranked.map(({ worker, reason }) => [worker, reason.includes(words)])).toEqual([
@@ -49,7 +40,7 @@ describe("a cold model, where one machine has the last warm copy of a model in u
 describe("a model in use that is warm on one machine alone", () => {
   it("is told of once in the log and in status, and once when it is over", async () => {
     const { gateway, two, url } = await startTwo();
-    expect(await farmgateSays(url, "status")).not.toContain("! a:");
+    expect((await farmModel(url, "a"))?.note).toBe(null);
     await askChat(url, "a").answer;
     const note = "in use and warm on one alone, though 2 workers have it";
     await until(() => logOf(gateway, note).length > 0, "the log tells");
@@ -62,6 +53,6 @@ describe("a model in use that is warm on one machine alone", () => {
       ["warn", `a: ${note}`],
       ["info", "a: no copy is missing any more (2 warm)"],
     ]);
-    expect(await farmgateSays(url, "status")).not.toContain("! a:");
+    expect((await farmModel(url, "a"))?.note).toBe(null);
   });
 });
