@@ -25,12 +25,12 @@ async function startTwo(waitOrSwap: boolean) {
   };
   await Promise.all([learn(), idle.order("m", "load").then(() => idle.order("m", "unload"))]);
   const workers = { busy: busy.url, idle: idle.url };
-  return { busy, idle, ...(await startTestGateway(cleanup, workers, { routing: { waitOrSwap } })) };
+  return { busy, idle, ...(await startTestGateway(cleanup, workers, { routing: { waitOrSwap }, sseComments: 0 })) };
 }
 
 /** Sends one, and comes back once the gateway's polls have told of it. */
 async function askAndShow(url: string, farm: Awaited<ReturnType<typeof startTwo>>["farm"], count: number) {
-  const asked = askChat(url, "m", ANSWER);
+  const asked = askChat(url, "m", count === 1 ? ANSWER : { max_tokens: 5 });
   await until(async () => {
     const workers = await farm();
     return workers.reduce((sum, { inflight }) => sum + inflight, 0) === count;
@@ -56,8 +56,9 @@ describe("a warm machine whose slots are taken, and an idle one that would have 
     expect(before).toMatchObject({ decision: { worker: "idle" }, weighed: { decision: "swap", worker: "idle" } });
     expect(words).toMatch(/waiting at busy would take about \S+ m?s, loading on idle about \S+ m?s: idle/);
     expect(Math.abs((before.weighed?.swapMs ?? 0) - Number(swapMs))).toBeLessThan(500);
-    const line = logOf(gateway, "request").find((one) => one["decision"] === "swap");
-    expect(line).toMatchObject({ worker: "idle", waitMs: Number(waitMs), swapMs: Number(swapMs) });
+    const decided = () => logOf(gateway, "request").find((line) => line["decision"] === "swap");
+    await until(() => decided() !== undefined, "the log tells");
+    expect(decided()).toMatchObject({ worker: "idle", waitMs: Number(waitMs), swapMs: Number(swapMs) });
     expect(await idle.starts()).toEqual(["m", "m"]);
   });
 
