@@ -21,24 +21,26 @@ async function startKeptFarm(interval: string) {
   await until(async () => (await farmModel(url, "m"))?.warm_copies === 2, "two warm copies");
   const firstMs = performance.now() - startedAt;
   const isWarm = await Promise.all(machines.map(async (machine) => (await machine.state("m")) === "warm"));
-  const [warm = [], spare = []] = [true, false].map((wanted) => machines.filter((_, i) => isWarm[i] === wanted));
-  expect([warm.length, spare.length]).toEqual([2, 1]);
-  const [victim, left] = warm as [CommandMachine, CommandMachine];
-  return { gateway, url, farm, machines, firstMs, victim, left, spare: spare[0] as CommandMachine };
+  const [victim, left, none] = machines.filter((_, i) => isWarm[i]);
+  const spare = machines.find((_, i) => !isWarm[i]);
+  if (victim === undefined || left === undefined || spare === undefined || none !== undefined) {
+    throw new Error(`not two of three are warm: ${isWarm.join(", ")}`);
+  }
+  return { gateway, url, farm, machines, firstMs, victim, left, spare };
 }
 
 /** Four callers who ask again and again until `stop`. */
 function keepAsking(url: string) {
   const answers: Answer[] = [];
-  let goesOn = true;
+  const ending = new AbortController();
   const caller = async (_: unknown, i: number) => {
-    while (goesOn) answers.push(await askChat(url, "m", { seed: answers.length * 4 + i }).answer);
+    while (!ending.signal.aborted) answers.push(await askChat(url, "m", { seed: answers.length * 4 + i }).answer);
   };
   const callers = Array.from({ length: 4 }, caller);
   return {
     answers,
     async stop() {
-      goesOn = false;
+      ending.abort();
       await Promise.all(callers);
       return answers;
     },
