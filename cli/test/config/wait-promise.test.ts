@@ -27,7 +27,7 @@ test("three models of three minutes at default settings: 22 minutes, longer than
       "gpu-box: a request waits at most 22 min: 3 models that are swapped, loads of up to 3 min, answers of up to 1 min",
     ],
     warnings: [
-      "queue.maxBatch: a request may wait 22 min for its turn, longer than the gateway's timeouts.firstByte (15 min) and limits.queueWait (5 min)",
+      "queue.maxBatch: a request may wait 22 min for its turn, longer than the gateway's limits.queueWait (5 min)",
     ],
   });
 });
@@ -69,7 +69,7 @@ test("every agent of a farm file, against the farm's own gateway", async () => {
       { name: "two", listen: { port: 8402 }, swap, models: three },
     ],
   });
-  const long = { timeouts: { firstByte: "30m" }, limits: { queueWait: "30m" } };
+  const long = { limits: { queueWait: "30m" } };
   const { lines, warnings } = await told(farm(long));
   expect(lines).toEqual([
     expect.stringMatching(/^one: a request waits at most 4 min: /),
