@@ -20,9 +20,9 @@ describe("the order A B A A C A B C beside an endless stream of A", () => {
       model: { slots: 4 },
     });
     const stream: Promise<unknown>[] = [];
-    let streaming = true;
+    const enough = new AbortController();
     const running = (async () => {
-      while (streaming) {
+      while (!enough.signal.aborted) {
         stream.push(askChat(farm.url, "a").answer);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
@@ -31,7 +31,7 @@ describe("the order A B A A C A B C beside an endless stream of A", () => {
     const mixed = ["a", "b", "a", "a", "c", "a", "b", "c"].map((model) => askChat(farm.url, model).answer);
     const answers = await Promise.all(mixed);
     const startsUntilC = (await farm.swapLog()).filter((line) => line.startsWith("start"));
-    streaming = false;
+    enough.abort();
     await running;
     await Promise.all(stream);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
@@ -90,7 +90,7 @@ describe("a hundred requests of one key and one of another", () => {
     await until(async () => {
       const catalog = await fetch(`${farm.url}/catalog`, { headers: { authorization } });
       const { queue } = (await catalog.json()) as AgentCatalog;
-      return queue.waiting?.some(({ id }) => id === "y-1") === true;
+      return queue.waiting.some(({ id }) => id === "y-1");
     }, "the one waits too");
     const before = farm.met.length;
     const { status, firstByteAt, sentAt } = await one.answer;
@@ -111,7 +111,9 @@ describe("preload", () => {
     await until(() => farm.loaded() === "b", "b is loaded");
     expect((await askChat(farm.url, "b").answer).status).toBe(200);
     expect(await farm.swapLog()).toEqual(["start b"]);
-    const both = await startLoadedFile(cleanup, ["a", "b", "c"], { models: { b: { preload: true }, c: { preload: true } } });
+    const both = await startLoadedFile(cleanup, ["a", "b", "c"], {
+      models: { b: { preload: true }, c: { preload: true } },
+    });
     await until(async () => (await both.health()).model === "b", "b is loaded");
     const none = await startLoadedFile(cleanup, ["a", "b"]);
     await none.catalog();
