@@ -1,8 +1,8 @@
 import { type Clock, formatDuration } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
 import type { Switching, SwapEnd, SwapOrder, UnloadEnd } from "./executor.ts";
-import type { HeldResult, Holder } from "./holder.ts";
-import type { Learned } from "./learned.ts";
+import type { HeldResult, Holder } from "./holders/holder.ts";
+import type { Learned } from "./figures/learned.ts";
 import type { AgentMetrics } from "./metrics.ts";
 import type { ModelBook, ServedModel } from "./served-model.ts";
 

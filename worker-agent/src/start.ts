@@ -1,13 +1,13 @@
 import { type Clock, type Environment, FarmError, formatDuration, MAX_WAITING_TOLD } from "@farmgate/shared";
 import { KeyRing, type Log, Upstreams } from "@farmgate/wire";
 import type { AgentConfig } from "./config.ts";
-import { discover } from "./discover.ts";
+import { discover } from "./holders/discover.ts";
 import { Executor } from "./executor.ts";
-import { Learned } from "./learned.ts";
-import { type Machine, startMachine } from "./machine.ts";
+import { Learned } from "./figures/learned.ts";
+import { type Machine, startMachine } from "./holders/machine.ts";
 import { AgentMetrics } from "./metrics.ts";
 import { ModelSwitch } from "./model-switch.ts";
-import { Promises } from "./promises.ts";
+import { Promises } from "./figures/promises.ts";
 import { POLICIES } from "./queue/policies.ts";
 import { Scheduler } from "./queue/scheduler.ts";
 import type { SchedulerEvent } from "./queue/types.ts";

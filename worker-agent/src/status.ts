@@ -6,8 +6,8 @@ import {
   kindOfName,
   MAX_WAITING_TOLD,
 } from "@farmgate/shared";
-import type { Learned } from "./learned.ts";
-import type { Promises } from "./promises.ts";
+import type { Learned } from "./figures/learned.ts";
+import type { Promises } from "./figures/promises.ts";
 import { type ForecastCosts, predictedWaits } from "./queue/forecast.ts";
 import { type Longest, promisedWait } from "./queue/promise.ts";
 import type { SchedulerRules, SchedulerView, WaitingJob } from "./queue/types.ts";

@@ -1,9 +1,9 @@
 import { createLog } from "@farmgate/wire";
 import { describe, expect, it } from "vitest";
-import type { HeldResult, Holder } from "../src/holder.ts";
-import { Holders } from "../src/holders.ts";
+import type { HeldResult, Holder } from "../src/holders/holder.ts";
+import { Holders } from "../src/holders/holders.ts";
 import { agentConfigSchema } from "../src/index.ts";
-import { Learned } from "../src/learned.ts";
+import { Learned } from "../src/figures/learned.ts";
 import { AgentMetrics } from "../src/metrics.ts";
 import { ModelSwitch } from "../src/model-switch.ts";
 import { replacesBy } from "../src/scheduler-rules.ts";
@@ -21,7 +21,7 @@ interface World {
   ready?: readonly string[];
 }
 
-/** Script models a, b and p (pinned), and c, which is held by a command. */
+/** Script models a, b and p (pinned, if the script can unload), and c, which is held by a command. */
 function world({ unload = true, budget = "0", failing = [], ready = [] }: World) {
   const names = ["a", "b", "p", "c"];
   const config = agentConfigSchema.parse({

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { Clock, Environment } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
-import type { HeldResult, Holder } from "../holder.ts";
+import type { HeldResult, Holder } from "../holders/holder.ts";
 import type { ServedModel } from "../served-model.ts";
 import type { EngineAsker } from "../swap/ask-engine.ts";
 import { askFacts } from "../swap/ask-facts.ts";

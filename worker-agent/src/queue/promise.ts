@@ -44,6 +44,8 @@ export function promisedWait(model: ModelRules, at: Standing, rules: SchedulerRu
 /** What a waiting job was told once: its standing then. It is still worth what it was. */
 export interface Told extends Standing {
   at: number;
+  /** It may be overtaken by interactive ones. */
+  batch: boolean;
   /** How long it had waited by then. */
   waitedMs: number;
 }
@@ -55,7 +57,8 @@ export interface Told extends Standing {
  *
  * A request that waits where it could have come to now is promised what a newcomer is, less its wait up to `maxWait`:
  * so long it counts towards being due (R2). Beyond that its wait is no more than its place: what brought it there may
- * have been turns of its own model, after which others' turns come.
+ * have been turns of its own model, after which others' turns come. A batch job may be overtaken for `maxWait` first
+ * (R7). Callers who come later take their turns too: the more of them, the further back a caller's later jobs are.
  */
 export function promisedRest(
   job: WaitingJob,
@@ -67,9 +70,12 @@ export function promisedRest(
   const model = rules.models.find((one) => one.name === job.model);
   if (model === undefined) return null;
   const swapped = swappedModels(rules).includes(model);
-  const end = (told: Told) =>
-    told.at + promisedWait(model, told, rules, longest) - (swapped ? Math.min(told.waitedMs, rules.maxWait) : 0);
-  const fresh = { at: now.at, place: job.position, loaded: now.loaded, waitedMs: job.waitedMs };
+  const end = (told: Told) => {
+    const credit = swapped || told.batch ? Math.min(told.waitedMs, rules.maxWait) : 0;
+    return told.at + promisedWait(model, told, rules, longest) + (told.batch ? rules.maxWait : 0) - credit;
+  };
+  const batch = job.priority === "batch";
+  const fresh = { at: now.at, place: job.position, loaded: now.loaded, batch, waitedMs: job.waitedMs };
   const told = before !== null && end(before) <= end(fresh) ? before : fresh;
   return { restMs: Math.max(0, end(told) - now.at), told };
 }

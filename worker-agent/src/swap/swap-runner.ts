@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Clock, Environment } from "@farmgate/shared";
-import type { HeldResult, Holder } from "../holder.ts";
+import type { HeldResult, Holder } from "../holders/holder.ts";
 import type { ServedModel } from "../served-model.ts";
 import type { EngineAsker } from "./ask-engine.ts";
 import { askFacts } from "./ask-facts.ts";

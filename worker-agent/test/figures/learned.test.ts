@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Learned } from "../src/learned.ts";
+import { Learned } from "../../src/figures/learned.ts";
 
 const HOUR = 3_600_000;
 const NO_FIGURES = { promptTokensPerSecond: null, tokensPerSecond: null };

@@ -1,7 +1,7 @@
-import { fadingMax, mean } from "./learned-means.ts";
+import { fadingMax, mean } from "./means.ts";
 import { type LoadDone, LoadTimes } from "./load-times.ts";
-import type { AnswerFigures } from "./serve/answer-figures.ts";
-import type { EngineFacts } from "./swap/engine-list.ts";
+import type { AnswerFigures } from "../serve/answer-figures.ts";
+import type { EngineFacts } from "../swap/engine-list.ts";
 
 /** What an agent has learned about one model by using it; null while unknown. Times in milliseconds. */
 export interface LearnedFigures {

@@ -1,9 +1,9 @@
-import type { AgentConfig } from "./config.ts";
-import { promisedWait } from "./queue/promise.ts";
-import { swappedModels } from "./queue/swappable.ts";
-import type { ModelRules } from "./queue/types.ts";
-import { rulesOf } from "./scheduler-rules.ts";
-import { ModelBook } from "./served-model.ts";
+import type { AgentConfig } from "../config.ts";
+import { promisedWait } from "../queue/promise.ts";
+import { swappedModels } from "../queue/swappable.ts";
+import type { ModelRules } from "../queue/types.ts";
+import { rulesOf } from "../scheduler-rules.ts";
+import { ModelBook } from "../served-model.ts";
 
 /** What a configuration promises on waiting, and what it stands on. Times in milliseconds. */
 export interface ConfigPromise {

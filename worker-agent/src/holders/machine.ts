@@ -1,16 +1,16 @@
 import { isAbsolute, join, resolve } from "node:path";
 import type { Clock, Environment } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
-import { AttachedHolder } from "./attached/attached-holder.ts";
-import { CommandHolder } from "./command/command-holder.ts";
-import type { AgentConfig } from "./config.ts";
+import { AttachedHolder } from "../attached/attached-holder.ts";
+import { CommandHolder } from "../command/command-holder.ts";
+import type { AgentConfig } from "../config.ts";
 import { Holders } from "./holders.ts";
-import type { ModelBook, ServedModel } from "./served-model.ts";
-import type { EngineAsker } from "./swap/ask-engine.ts";
-import { RunningNotes } from "./swap/running-note.ts";
-import { keepOutputSmall, outputDirectory } from "./swap/script-output.ts";
-import { splitWords } from "./swap/split-words.ts";
-import { SwapRunner } from "./swap/swap-runner.ts";
+import type { ModelBook, ServedModel } from "../served-model.ts";
+import type { EngineAsker } from "../swap/ask-engine.ts";
+import { RunningNotes } from "../swap/running-note.ts";
+import { keepOutputSmall, outputDirectory } from "../swap/script-output.ts";
+import { splitWords } from "../swap/split-words.ts";
+import { SwapRunner } from "../swap/swap-runner.ts";
 
 /** What happens at the engines of a machine by itself. */
 interface MachineNews {

@@ -1,5 +1,5 @@
-import { type Longest, promisedRest, type Told } from "./queue/promise.ts";
-import type { SchedulerRules, SchedulerView, WaitingJob } from "./queue/types.ts";
+import { type Longest, promisedRest, type Told } from "../queue/promise.ts";
+import type { SchedulerRules, SchedulerView, WaitingJob } from "../queue/types.ts";
 
 /** What each waiting job was promised, so that nobody is told worse later. */
 export class Promises {
