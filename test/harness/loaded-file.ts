@@ -41,7 +41,7 @@ export interface Met {
 }
 
 /** A line of the agent's log. */
-export interface AgentLine {
+interface AgentLine {
   msg: string;
   model?: string;
   status?: number;

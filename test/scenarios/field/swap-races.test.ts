@@ -9,7 +9,7 @@ afterEach(() => cleanup.run());
 
 /** Models that were started while another one was. */
 function startedBesideAnother(log: readonly string[]): string[] {
-  return log.filter((line, i) => line.startsWith("start") && log[i - 1]?.startsWith("start") === true);
+  return log.filter((line, i) => line.startsWith("start") && (log[i - 1] ?? "").startsWith("start"));
 }
 
 function expectWhole(answers: readonly Answer[], models: readonly string[]): void {

@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
-import { startRig } from "./support/agent-rig.ts";
-import { until } from "./support/conditions.ts";
-import { handMadeEngine } from "./support/hand-made-engine.ts";
+import { startRig } from "../support/agent-rig.ts";
+import { until } from "../support/conditions.ts";
+import { handMadeEngine } from "../support/hand-made-engine.ts";
 
 const LOADING = JSON.stringify({ error: { code: 503, message: "Loading model", type: "unavailable_error" } });
 
