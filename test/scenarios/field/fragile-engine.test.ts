@@ -50,6 +50,7 @@ async function startFragileEngine() {
     async finishAll(): Promise<void> {
       const from = pieces;
       await until(() => pieces > from + 20 || crashes > 0, "more pieces are written");
+      clearInterval(writing);
       for (const response of streams) response.end("data: [DONE]\n\n");
     },
   };

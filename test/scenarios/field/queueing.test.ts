@@ -54,7 +54,7 @@ describe("64 requests at once", () => {
   });
 
   it("are queued up to the cap, and those over it are told 503 in JSON and when to come again", async () => {
-    const farm = await startLoadedFile(cleanup, ["a"], { answerMs: 400, queue: { maxDepth: 20 } });
+    const farm = await startLoadedFile(cleanup, ["a"], { answerMs: 200, queue: { maxDepth: 20 } });
     const running = askChat(farm.url, "a");
     await running.firstByte;
     const answers = await Promise.all(Array.from({ length: 64 }, () => askChat(farm.url, "a").answer));
