@@ -55,7 +55,7 @@ describe("an agent that unloads idle models", () => {
 
   it("never takes a model from under a request, however often it looks and is looked at", async () => {
     const farm = await startLoadedFile(cleanup, ["a", "b"], {
-      answerMs: 4,
+      answerMs: 24,
       swap: { unload: true },
       queue: { gather: "0ms" },
       model: { ttl: "10ms", slots: 2 },

@@ -28,7 +28,7 @@ const startsIn = (log: readonly string[]) => log.filter((line) => line.startsWit
 
 describe("models that are swapped", () => {
   it("are never two at once in fifty parallel pairs, and no request meets one that is not loaded", async () => {
-    const farm = await startLoadedFile(cleanup, ["a", "b"], { swapMs: 20, queue: { maxBatch: 7, gather: "0ms" } });
+    const farm = await startLoadedFile(cleanup, ["a", "b"], { swapMs: 20, answerMs: 8, queue: { maxBatch: 7 } });
     const models = Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? "a" : "b"));
     const answers = await Promise.all(models.map((model) => askChat(farm.url, model).answer));
     expectWhole(answers, models);
@@ -54,7 +54,12 @@ describe("models that are swapped", () => {
   });
 
   it("change after the last of the answers in flight, whenever another one is asked for", async () => {
-    const farm = await startLoadedFile(cleanup, ["a", "b"], { answerMs: 300, model: { slots: 4 } });
+    const farm = await startLoadedFile(cleanup, ["a", "b"], {
+      answerMs: 300,
+      queue: { maxBatch: 2 },
+      model: { slots: 4 },
+    });
+    await askChat(farm.url, "a").answer;
     const models = ["a", "a", "b", "a", "a", "b"];
     const answers = [];
     for (const [i, model] of models.entries()) {
