@@ -76,6 +76,12 @@ export class ModelBook {
     return this.#byKey.get(nameKey(spelling));
   }
 
+  /** The model of exactly this name: what the scheduler calls it. One that has the name as an alias is another. */
+  named(name: string): ServedModel | undefined {
+    const model = this.find(name);
+    return model?.name === name ? model : undefined;
+  }
+
   /** Every name and alias, for "did you mean". */
   spellings(): string[] {
     return this.#models.flatMap((model) => [model.name, ...model.aliases]);
