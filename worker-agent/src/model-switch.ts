@@ -55,7 +55,7 @@ export class ModelSwitch implements Switching {
       log.info(line, `${name} is loaded after ${formatDuration(ms)}`);
       return { ok: true };
     }
-    // It counts as not loaded now, also where it was found loaded meanwhile by another's doing: that is to be told anew.
+    // It counts as not loaded now. Where it was found loaded meanwhile, by another's doing, that is to be told anew.
     holders.lost(model);
     const { reason, tail, lost } = result;
     log.error({ ...line, error: reason, tail }, `loading ${name} failed`);

@@ -135,6 +135,11 @@ function toServed(model: AgentConfig["models"][number], config: AgentConfig): Se
 
 /** Where a URL leads: every name of this machine's own loopback is one. */
 export function addressOf(url: string): string {
-  const { protocol, hostname, port, pathname } = new URL(url);
-  return `${protocol}//${isLoopback(hostname) ? "localhost" : hostname}:${port}${pathname}`;
+  return listenerOf(url) + new URL(url).pathname;
+}
+
+/** Whose port it is, whatever the path. */
+export function listenerOf(url: string): string {
+  const { protocol, hostname, port } = new URL(url);
+  return `${protocol}//${isLoopback(hostname) ? "localhost" : hostname}:${port}`;
 }
