@@ -49,6 +49,15 @@ test("each place that has a bound of its own", async () => {
   });
 });
 
+test("of many such places the first ones and the last, however many slots there are", async () => {
+  const queue = { maxBatch: 1, gather: 0, longestAnswer: "10s" };
+  const models = [model("a", 1, { slots: 2_000_000_000 }), model("b", 2, { slots: 2_000_000_000 })];
+  const { lines } = await told({ name: "box", swap, queue, models });
+  expect(lines).toEqual([
+    expect.stringMatching(/ at place 1, .* at place 2, .* at place 3, \.\.\., .* at place 1000: /),
+  ]);
+});
+
 test("models of engines count as far as the file names them", async () => {
   const engines = [{ url: "http://127.0.0.1:11434", models: { q: { pinned: true }, r: {}, s: {} } }];
   const { lines } = await told({ name: "box", engines });

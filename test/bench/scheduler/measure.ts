@@ -38,8 +38,14 @@ export async function measureScheduler(plan: Pick<Plan, "scheduler">): Promise<S
         const base = short.map((round) => round[kind]);
         return { micros: median(micros), ratio: medianRatio(micros, base) };
       };
-      const [arrive, done, leave, tick, mean] = (["arrive", "done", "leave", "tick", "mean"] as const).map(costOf);
-      rows.push({ models, budget, queued, costs: { arrive, done, leave, tick, mean } as Record<EventKind, Cost> });
+      const costs = {
+        arrive: costOf("arrive"),
+        done: costOf("done"),
+        leave: costOf("leave"),
+        tick: costOf("tick"),
+        mean: costOf("mean"),
+      };
+      rows.push({ models, budget, queued, costs });
     }
   }
   return rows;

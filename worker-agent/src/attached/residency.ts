@@ -100,6 +100,8 @@ export class Residency {
       this.#loaded.delete(model);
       lost.push({ model, reason });
     }
+    // Looks come one after the other, so that none is still to come that began before these changes.
+    for (const [model, at] of this.#changedAt) if (at < mark) this.#changedAt.delete(model);
     return lost;
   }
 

@@ -80,7 +80,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
   readonly #answer: AnswerRelay;
   readonly #signs: SignsOfLife;
   readonly #startedAt: number;
-  /** Let go once the answer has begun: from then on it cannot be sent again. */
+  /** Let go once the answer has begun, or its caller has left: from then on it is not sent again. */
   #body: Buffer | null;
   #job: Job;
   #exchange: Exchange | null = null;
@@ -244,6 +244,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
     if (this.#ended) return;
     this.#left = true;
     if (this.#exchange !== null) {
+      this.#body = null;
       this.#exchange.abandon(this.#order.model.drainOnAbort);
       return;
     }

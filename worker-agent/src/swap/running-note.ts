@@ -1,7 +1,7 @@
 import { link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pid as ownPid } from "node:process";
-import type { Clock } from "@farmgate/shared";
+import { type Clock, parseJson } from "@farmgate/shared";
 import { z } from "zod";
 import { endGroup } from "./process-group.ts";
 import { identityOf, isAlive, type ProcessIdentity } from "./process-identity.ts";
@@ -82,7 +82,7 @@ export class RunningNotes {
     agent: ProcessIdentity,
   ): Promise<Leftover | null> {
     const text = await readFile(join(this.#directory, `${process}.${number}.json`), "utf8").catch(() => "");
-    const note = noteSchema.safeParse(parsed(text)).data;
+    const note = noteSchema.safeParse(parseJson(text)).data;
     if (note === undefined || note.kind !== kind || (await isAlive(note.agent))) return null;
     const name = `${process}.${number + 1}.json`;
     const own = { ...note, agent };
@@ -134,12 +134,4 @@ export async function endLeftoverScripts(
     if (isGone) await forget();
   }
   return ended.some(({ ran }) => ran);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
