@@ -23,6 +23,9 @@ import { pause } from "./swap/pause.ts";
 /** Limit on the connection to an engine, which is on this machine or beside it; in milliseconds. */
 const CONNECT_MS = 5_000;
 
+/** What callers are told of an agent that stops. */
+const stopping = () => new FarmError("draining", "This agent is stopping.");
+
 export interface AgentOptions {
   config: AgentConfig;
   /** Absolute; paths in the configuration are relative to it. */
@@ -79,17 +82,19 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     await Promise.all([upstreams.destroy(), asker.close()]);
   };
   try {
-    for (const found of await discover(holders, models.models, replaces, log)) {
-      executor.tell({ type: "found", model: found.name });
-      learned.found(found.name, clock.now());
-      learned.told(found.name, await holders.facts(found, new AbortController().signal));
-    }
+    const found = await discover(holders, models.models, replaces, log);
+    // All at once: what is lost from here on is told by the holders, and must come after it.
+    for (const { name } of found) news.onFound(name);
+    await Promise.all(
+      found.map(async (model) => learned.told(model.name, await holders.facts(model, new AbortController().signal))),
+    );
     const { url, port } = await server.listen(config.listen);
     // All that is loaded has been told: what is to be loaded without being asked for may begin.
     executor.tell({ type: "tick" });
     log.info({ url, models: models.models.map((model) => model.name) }, `listening on ${url}`);
     return { url, port, close: once(() => drainAndStop(server, executor, release, options)) };
   } catch (error) {
+    await executor.stop(stopping());
     await release(0);
     throw error;
   }
@@ -143,7 +148,7 @@ async function drainAndStop(
   release: (readMs: number) => Promise<void>,
   { config, clock, log }: AgentOptions,
 ): Promise<void> {
-  const error = new FarmError("draining", "This agent is stopping.");
+  const error = stopping();
   const end = clock.now() + config.drain;
   executor.tell({ type: "drain" });
   server.stopAccepting(error);

@@ -6,7 +6,8 @@ import { agentConfigSchema } from "../src/index.ts";
 import { Learned } from "../src/figures/learned.ts";
 import { AgentMetrics } from "../src/metrics.ts";
 import { ModelSwitch } from "../src/model-switch.ts";
-import { replacesBy } from "../src/scheduler-rules.ts";
+import { Scheduler } from "../src/queue/scheduler.ts";
+import { replacesBy, rulesOf } from "../src/scheduler-rules.ts";
 import { ModelBook, type ServedModel } from "../src/served-model.ts";
 import { HandClock } from "./support/hand-clock.ts";
 
@@ -40,7 +41,7 @@ function world({ unload = true, pinned = false, budget = "0", failing = [], read
   const models = book.models.map((model): ServedModel => {
     return model.name === "c" ? { ...model, heldBy: { kind: "command", command: "x" }, leaves: "call" } : model;
   });
-  const find = (name: string) => models.find((model) => model.name === name);
+  const named = (name: string) => models.find((model) => model.name === name);
   const done: string[] = [];
   const holder = (kind: string): Holder => {
     const act = async (what: string): Promise<HeldResult> => {
@@ -53,19 +54,25 @@ function world({ unload = true, pinned = false, budget = "0", failing = [], read
       isReady: async ({ name }) => ready.includes(name),
       found: async (list) => [...list],
       facts: async () => ({ engine: null, contextLength: null }),
-      lost: () => {},
+      lost: ({ name }) => void done.push(`${kind} lost ${name}`),
       close: async () => {},
     };
   };
   const holders = new Holders({ script: holder("script"), command: holder("command"), engine: null });
   const learned = new Learned();
   const log = createLog("agent", "silent");
-  const context = { holders, replaces: replacesBy(config), learned, metrics: new AgentMetrics(), log };
-  const served = { models, find } as unknown as ModelBook;
+  const metrics = new AgentMetrics();
+  const context = { holders, replaces: replacesBy(config), learned, metrics, log };
+  const served = { models, named } as unknown as ModelBook;
   const switching = new ModelSwitch({ ...context, models: served, clock: new HandClock() });
   const swap = (model: string, ...victims: string[]) =>
     switching.swap({ model, previous: null, victims, reason: "" }, signal);
-  return { done, holders, swap, switching };
+  return { done, holders, metrics, swap, switching };
+}
+
+async function evictions(metrics: AgentMetrics): Promise<string[]> {
+  const text = await metrics.text(new Scheduler(rulesOf(agentConfigSchema.parse({}), [])).view(0));
+  return text.split("\n").filter((line) => line.startsWith("farmgate_agent_evictions_total{"));
 }
 
 describe("a swap", () => {
@@ -96,7 +103,19 @@ describe("a swap", () => {
       reason: "a was not unloaded: exit code 1",
       lost: ["c"],
     });
-    expect(done).toEqual(["command unload c", "script unload a"]);
+    expect(done).toEqual(["command unload c", "script unload a", "script lost b"]);
+  });
+
+  it("that fails counts the victims that are gone, and no other, as taken out", async () => {
+    const { swap, metrics } = world({ budget: "24gb", failing: ["unload a"], ready: ["a"] });
+    await swap("b", "c", "a");
+    expect(await evictions(metrics)).toEqual(['farmgate_agent_evictions_total{model="c"} 1']);
+  });
+
+  it("that fails tells the holder that the model is not loaded, so that one that is all the same is found anew", async () => {
+    const { done, swap } = world({ failing: ["load b"] });
+    await swap("b", "a");
+    expect(done).toEqual(["script load b", "script lost b"]);
   });
 
   it("goes on where a victim was not unloaded but answers no more", async () => {

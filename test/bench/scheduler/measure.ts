@@ -38,8 +38,14 @@ export async function measureScheduler(plan: Pick<Plan, "scheduler">): Promise<S
         const base = short.map((round) => round[kind]);
         return { micros: median(micros), ratio: medianRatio(micros, base) };
       };
-      const [arrive, done, leave, tick] = [costOf("arrive"), costOf("done"), costOf("leave"), costOf("tick")];
-      rows.push({ models, budget, queued, costs: { arrive, done, leave, tick, mean: costOf("mean") } });
+      const costs = {
+        arrive: costOf("arrive"),
+        done: costOf("done"),
+        leave: costOf("leave"),
+        tick: costOf("tick"),
+        mean: costOf("mean"),
+      };
+      rows.push({ models, budget, queued, costs });
     }
   }
   return rows;

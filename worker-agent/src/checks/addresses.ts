@@ -1,6 +1,6 @@
-import { isLoopback, type ReportProblem } from "@farmgate/shared";
+import type { ReportProblem } from "@farmgate/shared";
 import type { AgentShape } from "../config.ts";
-import { addressOf } from "../served-model.ts";
+import { addressOf, listenerOf } from "../served-model.ts";
 
 /** An engine is attached once. */
 export function checkEngines({ engines }: AgentShape, report: ReportProblem): void {
@@ -20,10 +20,4 @@ export function checkPorts({ models, engines }: AgentShape, report: ReportProble
     const owner = before < 0 ? `engines[${engine}]` : `models[${before}]`;
     report(["models", i, "url"], `is already the address of ${owner}: a \`command\` needs a port of its own`);
   }
-}
-
-/** Whatever its path, a URL leads to one listener: every name of this machine's own loopback is one. */
-function listenerOf(url: string): string {
-  const { protocol, hostname, port } = new URL(url);
-  return `${protocol}//${isLoopback(hostname) ? "localhost" : hostname}:${port}`;
 }

@@ -1,13 +1,15 @@
 import type { AgentConfig } from "../config.ts";
-import { promisedWait } from "../queue/promise.ts";
+import { promisedWait, termsOf } from "../queue/promise.ts";
 import { swappedModels } from "../queue/swappable.ts";
 import type { ModelRules } from "../queue/types.ts";
 import { rulesOf } from "../scheduler-rules.ts";
 import { ModelBook } from "../served-model.ts";
 
+const MOST_PLACES = 1_000;
+
 /** What a configuration promises on waiting, and what it stands on. Times in milliseconds. */
 export interface ConfigPromise {
-  /** For each place from 1 to the fewest slots of a model; places with one bound are together. */
+  /** For each place from 1 to the fewest slots of a model, or to 1,000; places with one bound are together. */
   bounds: readonly { from: number; to: number; ms: number }[];
   /** Models that are swapped against each other; empty: all of them stay loaded. */
   swapped: readonly string[];
@@ -32,10 +34,11 @@ export function promiseOf(config: AgentConfig): ConfigPromise | null {
   const swapped = swappedModels(all);
   const concerned = swapped.length > 0 ? swapped : models;
   const longest = { loadMs: (name: string) => timeouts.get(name) ?? 0, answerMs: config.queue.longestAnswer };
+  const terms = termsOf(all, longest);
   const worst = (place: number) =>
-    Math.max(...concerned.map((model) => promisedWait(model, { place, loaded: false }, all, longest)));
+    Math.max(...concerned.map((model) => promisedWait(model, { place, loaded: false }, terms)));
   return {
-    bounds: boundsUpTo(Math.min(...concerned.map((model) => model.slots)), worst),
+    bounds: boundsUpTo(Math.min(MOST_PLACES, ...concerned.map((model) => model.slots)), worst),
     swapped: swapped.map(({ name }) => name),
     longestLoadMs: Math.max(...concerned.map(({ name }) => longest.loadMs(name))),
     longestAnswerMs: longest.answerMs,

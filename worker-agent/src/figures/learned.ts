@@ -74,8 +74,11 @@ export class Learned {
     this.#loads.unloaded(model, now);
   }
 
-  told(model: string, facts: EngineFacts): void {
-    Object.assign(this.#entry(model), facts);
+  /** What its engine told; of what it did not tell the last word stands. */
+  told(model: string, { engine, contextLength }: EngineFacts): void {
+    const figures = this.#entry(model);
+    figures.engine = engine ?? figures.engine;
+    figures.contextLength = contextLength ?? figures.contextLength;
   }
 
   /** An answer ended `ms` after its grant. One that did not end well held its slot as long, but is no measure. */

@@ -11,8 +11,23 @@ export interface ForecastCosts {
 
 export type ForecastRules = Pick<SchedulerRules, "maxWait" | "minResident" | "budget" | "models">;
 
-type ModelView = SchedulerView["models"][number];
-type Model = ModelView & ModelRules;
+/** A model as it is, with what was learned of it; in milliseconds, null: not known. */
+interface Model extends ModelRules {
+  readonly state: SchedulerView["models"][number];
+  readonly loadMs: number | null;
+  readonly serviceMs: number | null;
+  /** See `turnLeft`. */
+  readonly turnMs: number | null;
+}
+
+/** What every forecast of one moment looks at. */
+interface Machine {
+  readonly budget: number;
+  readonly pinned: readonly Model[];
+  readonly warm: readonly Model[];
+  /** Those that come before a cold one. */
+  readonly ahead: readonly Model[];
+}
 
 /**
  * How long a request for each model that came now would wait for its grant, in milliseconds, by the means of what was
@@ -37,90 +52,100 @@ export function predictedWaits(
   const ruled = new Map(rules.models.map((model) => [model.name, model]));
   const models = view.models.flatMap((state) => {
     const rule = ruled.get(state.name);
-    return rule === undefined ? [] : [{ ...rule, ...state }];
+    return rule === undefined ? [] : [toModel(rule, state, costs, rules)];
   });
-  const wait = (model: Model) => (view.draining ? null : predictedWait(model, models, rules, costs)); // (1)
+  const machine = {
+    budget: rules.budget,
+    pinned: models.filter(({ pinned }) => pinned),
+    warm: models.filter(({ state }) => state.state === "warm"),
+    ahead: models.filter(({ state: { state, queued } }) => state !== "warm" && (queued > 0 || state === "loading")),
+  };
+  const wait = (model: Model) => (view.draining ? null : predictedWait(model, machine)); // (1)
   return new Map(models.map((model) => [model.name, wait(model)]));
 }
 
-function predictedWait(model: Model, models: readonly Model[], rules: ForecastRules, costs: ForecastCosts) {
-  if (model.retryInMs !== null) return null; // (1)
-  const line = slotWait(model, costs); // (2), (3)
-  switch (model.state) {
+function toModel(rule: ModelRules, state: Model["state"], costs: ForecastCosts, rules: ForecastRules): Model {
+  const loadMs = costs.loadMs(rule.name);
+  const serviceMs = costs.serviceMs(rule.name);
+  return { ...rule, state, loadMs, serviceMs, turnMs: turnLeft(rule, state, { loadMs, serviceMs }, rules) };
+}
+
+function predictedWait(model: Model, machine: Machine) {
+  if (model.state.retryInMs !== null) return null; // (1)
+  const line = slotWait(model); // (2), (3)
+  switch (model.state.state) {
     case "warm":
       return line;
     case "loading":
-      return sum([restOfLoad(model, costs), line]); // (4)
+      return sum([restOfLoad(model), line]); // (4)
     case "cold":
-    case "failed": {
-      const room = roomFor(model, models, costs, rules);
-      return sum([...before(model, models, costs, rules), room, costs.loadMs(model.name), line]); // (5)
-    }
+    case "failed":
+      return sum([...before(model, machine), roomFor(model, machine), model.loadMs, line]); // (5)
   }
 }
 
 /** Until a slot of the model is free for one more, once it is loaded. */
-function slotWait(model: Model, costs: ForecastCosts): number | null {
-  const ahead = model.queued + model.running + 1 - model.slots;
+function slotWait({ state, slots, serviceMs }: Model): number | null {
+  const ahead = state.queued + state.running + 1 - slots;
   if (ahead <= 0) return 0;
-  const service = costs.serviceMs(model.name);
-  return service === null ? null : (ahead * service) / model.slots;
+  return serviceMs === null ? null : (ahead * serviceMs) / slots;
 }
 
 /** By then half of its load is over, as often as not. */
-function restOfLoad(model: Model, costs: ForecastCosts): number | null {
-  const load = costs.loadMs(model.name);
-  return load === null ? null : load / 2;
+function restOfLoad({ loadMs }: Model): number | null {
+  return loadMs === null ? null : loadMs / 2;
 }
 
-function before(model: Model, models: readonly Model[], costs: ForecastCosts, rules: ForecastRules) {
-  return models
-    .filter((other) => other !== model && other.state !== "warm" && (other.queued > 0 || other.state === "loading"))
+function before(model: Model, machine: Machine): (number | null)[] {
+  return machine.ahead
+    .filter((other) => other !== model)
     .map((other) => {
-      const load = other.state === "loading" ? restOfLoad(other, costs) : costs.loadMs(other.name);
-      return sum([load, fitsBeside(model, other, models, rules) ? 0 : turnLeft(other, costs, rules)]);
+      const load = other.state.state === "loading" ? restOfLoad(other) : other.loadMs;
+      return sum([load, fitsBeside(model, other, machine) ? 0 : other.turnMs]);
     });
 }
 
 /** Whether the model has room beside these. */
-function fits(model: Model, beside: Iterable<Model>, { budget }: ForecastRules): boolean {
-  const others = [...beside];
-  return tooHeavy(model, others, budget) <= 0 && !others.some((other) => replaces(model, other));
+function fits(model: Model, beside: readonly Model[], { budget }: Machine): boolean {
+  return tooHeavy(model, beside, budget) <= 0 && !beside.some((other) => replaces(model, other));
 }
 
 /** Whether the two can be loaded together, so that the turn of one need not end for the other. */
-function fitsBeside(model: Model, other: Model, models: readonly Model[], rules: ForecastRules): boolean {
-  const pinned = models.filter((one) => one.pinned && one !== model && one !== other);
-  return fits(model, [...pinned, other], rules);
+function fitsBeside(model: Model, other: Model, machine: Machine): boolean {
+  const pinned = machine.pinned.filter((one) => one !== model && one !== other);
+  return fits(model, [...pinned, other], machine);
 }
 
 /** Until enough of the loaded models may go: those first whose turn is over first. null: not known, or never. */
-function roomFor(model: Model, models: readonly Model[], costs: ForecastCosts, rules: ForecastRules): number | null {
-  const victims = models
-    .filter((one) => one.state === "warm" && canGoFor(one, model))
-    .map((one) => ({ one, left: turnLeft(one, costs, rules) ?? Number.POSITIVE_INFINITY }))
-    .sort((a, b) => a.left - b.left);
-  const staying = new Set(models.filter((one) => one !== model && (one.pinned || one.state === "warm")));
+function roomFor(model: Model, machine: Machine): number | null {
+  const leftOf = ({ turnMs }: Model) => turnMs ?? Number.POSITIVE_INFINITY;
+  const victims = machine.warm.filter((one) => canGoFor(one, model)).sort((a, b) => leftOf(a) - leftOf(b));
+  const staying = new Set([...machine.pinned, ...machine.warm]);
+  staying.delete(model);
   let wait = 0;
-  for (const { one, left } of victims) {
-    if (fits(model, staying, rules)) break;
-    staying.delete(one);
-    wait = left;
+  for (const victim of victims) {
+    if (fits(model, [...staying], machine)) break;
+    staying.delete(victim);
+    wait = leftOf(victim);
   }
-  return wait < Number.POSITIVE_INFINITY && fits(model, staying, rules) ? wait : null;
+  return wait < Number.POSITIVE_INFINITY && fits(model, [...staying], machine) ? wait : null;
 }
 
 /**
  * Until nothing is left for a loaded model, but not longer than its turn can last when another one is due: `maxWait`
  * or its own load, whichever is longer, and the answers under way.
  */
-function turnLeft(model: Model, costs: ForecastCosts, rules: ForecastRules): number | null {
-  const work = model.queued + model.running;
+function turnLeft(
+  { slots }: ModelRules,
+  { queued, running }: Model["state"],
+  { loadMs, serviceMs }: Pick<Model, "loadMs" | "serviceMs">,
+  { maxWait, minResident }: ForecastRules,
+): number | null {
+  const work = queued + running;
   if (work === 0) return 0;
-  const service = costs.serviceMs(model.name);
-  if (service === null) return null;
-  const longest = Math.max(rules.maxWait, rules.minResident, costs.loadMs(model.name) ?? 0) + service;
-  return Math.min((work * service) / model.slots, longest);
+  if (serviceMs === null) return null;
+  const longest = Math.max(maxWait, minResident, loadMs ?? 0) + serviceMs;
+  return Math.min((work * serviceMs) / slots, longest);
 }
 
 function sum(parts: readonly (number | null)[]): number | null {

@@ -10,6 +10,43 @@ export interface Longest {
   answerMs: number;
 }
 
+/** What every promise of one moment stands on: worked out once, since an engine may list hundreds of models. */
+export interface Terms {
+  readonly models: ReadonlyMap<string, ModelRules>;
+  /** Names of those that must be swapped against each other. */
+  readonly swapped: ReadonlySet<string>;
+  /** The rules that their bound is computed by. */
+  readonly bound: SchedulerRules;
+  readonly answerMs: number;
+  /** The longest load of one that is swapped, in milliseconds; 0: none is. */
+  readonly swapMs: number;
+  /** One load of each model, with the answers that those must wait for, in milliseconds. */
+  readonly allLoadsMs: number;
+  readonly maxWait: number;
+}
+
+export function termsOf(rules: SchedulerRules, longest: Longest): Terms {
+  const swapped = swappedModels(rules);
+  const loads = rules.models.map(({ name }) => longest.loadMs(name));
+  const answerMs = Math.max(1, longest.answerMs);
+  return {
+    models: new Map(rules.models.map((model) => [model.name, model])),
+    swapped: new Set(swapped.map(({ name }) => name)),
+    // Of the models it reads no more than the fewest slots.
+    bound: {
+      ...rules,
+      models: swapped
+        .slice()
+        .sort((a, b) => a.slots - b.slots)
+        .slice(0, 1),
+    },
+    answerMs,
+    swapMs: swapped.reduce((most, { name }) => Math.max(most, longest.loadMs(name)), 0),
+    allLoadsMs: loads.reduce((sum, ms) => sum + ms, 0) + swapped.length * answerMs,
+    maxWait: rules.maxWait,
+  };
+}
+
 /** Where a request stands in its model's queue. */
 export interface Standing {
   /** From 1. */
@@ -28,17 +65,13 @@ export interface Standing {
  * It holds while no load and no answer takes longer than `longest` says and no engine dies. A failed load is one; who
  * waits for the model that failed is answered then.
  */
-export function promisedWait(model: ModelRules, at: Standing, rules: SchedulerRules, longest: Longest): number {
+export function promisedWait(model: ModelRules, at: Standing, terms: Terms): number {
   const { place, loaded } = at;
-  const swapped = swappedModels(rules);
-  const answer = Math.max(1, longest.answerMs);
-  if (swapped.some((one) => one.name === model.name)) {
-    const longestLoad = Math.max(...swapped.map((one) => longest.loadMs(one.name)));
-    const bound = { longestLoad, longestAnswer: answer, models: swapped.length, place };
-    return waitBound({ ...rules, models: swapped }, bound); // (1)
+  const { swapped, bound, swapMs, answerMs, allLoadsMs } = terms;
+  if (swapped.has(model.name)) {
+    return waitBound(bound, { longestLoad: swapMs, longestAnswer: answerMs, models: swapped.size, place }); // (1)
   }
-  const loads = rules.models.reduce((sum, one) => sum + longest.loadMs(one.name), 0) + swapped.length * answer;
-  return (loaded ? 0 : loads) + Math.ceil(place / model.slots) * answer; // (2)
+  return (loaded ? 0 : allLoadsMs) + Math.ceil(place / model.slots) * answerMs; // (2)
 }
 
 /** What a waiting job was told once: its standing then. It is still worth what it was. */
@@ -64,15 +97,14 @@ export function promisedRest(
   job: WaitingJob,
   before: Told | null,
   now: { at: number; loaded: boolean },
-  rules: SchedulerRules,
-  longest: Longest,
+  terms: Terms,
 ): { restMs: number; told: Told } | null {
-  const model = rules.models.find((one) => one.name === job.model);
+  const model = terms.models.get(job.model);
   if (model === undefined) return null;
-  const swapped = swappedModels(rules).includes(model);
+  const swapped = terms.swapped.has(model.name);
   const end = (told: Told) => {
-    const credit = swapped || told.batch ? Math.min(told.waitedMs, rules.maxWait) : 0;
-    return told.at + promisedWait(model, told, rules, longest) + (told.batch ? rules.maxWait : 0) - credit;
+    const credit = swapped || told.batch ? Math.min(told.waitedMs, terms.maxWait) : 0;
+    return told.at + promisedWait(model, told, terms) + (told.batch ? terms.maxWait : 0) - credit;
   };
   const batch = job.priority === "batch";
   const fresh = { at: now.at, place: job.position, loaded: now.loaded, batch, waitedMs: job.waitedMs };

@@ -1,4 +1,4 @@
-import { replaces, tooHeavy } from "./fit.ts";
+import { tooHeavy } from "./fit.ts";
 import type { ModelRules, SchedulerRules } from "./types.ts";
 
 /**
@@ -9,6 +9,8 @@ export function swappedModels({ budget, models }: Pick<SchedulerRules, "budget" 
   const leaving = models.filter((model) => !model.pinned && (model.unloads || model.replacedIn !== null));
   const [first, ...others] = models;
   const fit = first === undefined || tooHeavy(first, others, budget) <= 0;
-  const apart = leaving.some((one) => leaving.some((other) => other !== one && replaces(one, other)));
+  // Of those that replace one another (`replaces` in fit.ts) each place has one at a time.
+  const places = leaving.filter(({ unloads }) => !unloads).map(({ replacedIn }) => replacedIn);
+  const apart = new Set(places).size < places.length;
   return fit && !apart ? [] : leaving;
 }

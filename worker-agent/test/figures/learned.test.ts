@@ -107,3 +107,14 @@ describe("learned answers", () => {
     expect(learned.of("model-1000").serviceMs).toBe(1_000);
   });
 });
+
+describe("what an engine tells of a model", () => {
+  it("stands where a later answer does not tell it", () => {
+    const learned = new Learned();
+    learned.told("a", { engine: "vllm", contextLength: 8_192 });
+    learned.told("a", { engine: null, contextLength: null });
+    expect(learned.of("a")).toMatchObject({ engine: "vllm", contextLength: 8_192 });
+    learned.told("a", { engine: null, contextLength: 4_096 });
+    expect(learned.of("a")).toMatchObject({ engine: "vllm", contextLength: 4_096 });
+  });
+});
