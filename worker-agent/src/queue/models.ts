@@ -7,7 +7,7 @@ import type { ModelRules, SchedulerRules } from "./types.ts";
 
 /**
  * Every model, and by sets those that an event has to look at: an engine may list hundreds, of which few are waited
- * for or loaded. `changed` must be called after a queue, a turn or the jobs under way of a model changed.
+ * for or loaded. `changed` must be called after a queue, a turn, a place or the jobs under way of a model changed.
  */
 export class Models {
   #byName = new Map<string, ModelState>();
