@@ -105,6 +105,15 @@ describe("an agent that is told to stop", () => {
     expect(await processesOf(farm.folder)).toEqual([]);
   });
 
+  it("ends a command that takes longer to go than the drain and all margins, rather than leave it", async () => {
+    const farm = await prepareKilledFarm(cleanup, { budget: 0, stopGrace: "7s" });
+    await farm.engine.set("linger-ms", 60_000);
+    const agent = await farm.start();
+    expect(await askChat(farm.url, "solo").answer).toMatchObject({ status: 200 });
+    expect(await agent.stop()).toBe(0);
+    expect(await processesOf(farm.folder)).toEqual([]);
+  });
+
   it("while a script's engine loads leaves it loading, which the next one takes into account", async () => {
     const farm = await prepareKilledFarm(cleanup, { budget: 0 });
     await farm.engine.set("load-ms", 20_000);
