@@ -18,12 +18,14 @@ interface World {
   budget?: string;
   /** What fails: `load b`, `unload a`. */
   failing?: readonly string[];
+  /** Whether p is. */
+  pinned?: boolean;
   /** What answers as ready all the same. */
   ready?: readonly string[];
 }
 
-/** Script models a, b and p (pinned), and c, which is held by a command. */
-function world({ unload = true, budget = "0", failing = [], ready = [] }: World) {
+/** Script models a, b and p, and c, which is held by a command. */
+function world({ unload = true, pinned = false, budget = "0", failing = [], ready = [] }: World) {
   const names = ["a", "b", "p", "c"];
   const config = agentConfigSchema.parse({
     swap: { command: "./swap", unload },
@@ -31,7 +33,7 @@ function world({ unload = true, budget = "0", failing = [], ready = [] }: World)
     models: names.map((name, i) => ({
       name,
       url: `http://127.0.0.1:${i + 9}`,
-      pinned: unload && name === "p",
+      pinned: pinned && name === "p",
       memory: "1gb",
     })),
   });
@@ -82,7 +84,10 @@ describe("a swap", () => {
     }
   });
 
-  it("unloads each victim first within a budget, and one of another holder always", async () => {
+  it("unloads each victim first within a budget, beside a pinned script model, and one of another holder always", async () => {
+    const beside = world({ pinned: true });
+    expect(await beside.swap("b", "a")).toEqual({ ok: true });
+    expect(beside.done).toEqual(["script unload a", "script load b"]);
     const within = world({ budget: "24gb" });
     expect(await within.swap("b", "a", "c")).toEqual({ ok: true });
     expect(within.done).toEqual(["script unload a", "command unload c", "script load b"]);
@@ -119,9 +124,9 @@ describe("a swap", () => {
     expect(done).toEqual(["script unload a", "script load b"]);
   });
 
-  it("that fails leaves nothing of the script but pinned models, where it switches by itself", async () => {
+  it("that fails leaves nothing of the script, where it switches by itself", async () => {
     const { swap } = world({ failing: ["load b"] });
-    expect(await swap("b")).toEqual({ ok: false, reason: "exit code 1: no memory", lost: ["a"] });
+    expect(await swap("b")).toEqual({ ok: false, reason: "exit code 1: no memory", lost: ["a", "p"] });
   });
 
   it("that fails within a budget leaves all but the victims", async () => {

@@ -89,8 +89,8 @@ export class Backlog {
       for (const [index, entry] of queue.inOrder(limit, now).entries()) found.push({ entry, position: index + 1 });
     }
     found.sort((a, b) => a.position - b.position || byArrival(a.entry, b.entry));
-    return found.slice(0, limit).map(({ entry: { job, arrivedAt }, position }) => {
-      return { id: job.id, requestId: job.requestId, model: job.model, position, waitedMs: now - arrivedAt };
+    return found.slice(0, limit).map(({ entry: { job, arrivedAt, priority }, position }) => {
+      return { id: job.id, requestId: job.requestId, model: job.model, priority, position, waitedMs: now - arrivedAt };
     });
   }
 

@@ -77,6 +77,8 @@ export function promisedWait(model: ModelRules, at: Standing, terms: Terms): num
 /** What a waiting job was told once: its standing then. It is still worth what it was. */
 export interface Told extends Standing {
   at: number;
+  /** It may be overtaken by interactive ones. */
+  batch: boolean;
   /** How long it had waited by then. */
   waitedMs: number;
 }
@@ -88,7 +90,8 @@ export interface Told extends Standing {
  *
  * A request that waits where it could have come to now is promised what a newcomer is, less its wait up to `maxWait`:
  * so long it counts towards being due (R2). Beyond that its wait is no more than its place: what brought it there may
- * have been turns of its own model, after which others' turns come.
+ * have been turns of its own model, after which others' turns come. A batch job may be overtaken for `maxWait` first
+ * (R7). Callers who come later take their turns too: the more of them, the further back a caller's later jobs are.
  */
 export function promisedRest(
   job: WaitingJob,
@@ -98,9 +101,13 @@ export function promisedRest(
 ): { restMs: number; told: Told } | null {
   const model = terms.models.get(job.model);
   if (model === undefined) return null;
-  const counts = terms.swapped.has(model.name) ? terms.maxWait : 0;
-  const end = (told: Told) => told.at + promisedWait(model, told, terms) - Math.min(told.waitedMs, counts);
-  const fresh = { at: now.at, place: job.position, loaded: now.loaded, waitedMs: job.waitedMs };
+  const swapped = terms.swapped.has(model.name);
+  const end = (told: Told) => {
+    const credit = swapped || told.batch ? Math.min(told.waitedMs, terms.maxWait) : 0;
+    return told.at + promisedWait(model, told, terms) + (told.batch ? terms.maxWait : 0) - credit;
+  };
+  const batch = job.priority === "batch";
+  const fresh = { at: now.at, place: job.position, loaded: now.loaded, batch, waitedMs: job.waitedMs };
   const told = before !== null && end(before) <= end(fresh) ? before : fresh;
   return { restMs: Math.max(0, end(told) - now.at), told };
 }

@@ -37,12 +37,15 @@ function promisedEnds(work: Workload, looks: readonly number[]) {
 }
 
 describe("what a waiting job is promised", () => {
-  it("is kept, whenever it is asked for", () => {
+  it.each([
+    ["one at a time", false],
+    ["together in part", true],
+  ])("is kept, whenever it is asked for, by models that are loaded %s", (_how, together) => {
     let told = 0;
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 31 }), (seed) => {
         const random = seededRandom(seed);
-        const work = steadyWorkload(random);
+        const work = steadyWorkload(random, { mixed: false, together });
         const last = Math.max(...work.arrivals.map(({ at }) => at));
         const looks = Array.from({ length: 40 }, () => Math.floor(random() * (last * 2 + 600_000)));
         const atArrival = work.arrivals.filter(() => random() < 0.2).map(({ at }) => at);
@@ -53,9 +56,9 @@ describe("what a waiting job is promised", () => {
         for (const [id, end] of ends) expect(drive.grantedAt.get(id)).toBeLessThanOrEqual(end);
         told += ends.size;
       }),
-      { numRuns: 150 },
+      { numRuns: 120 },
     );
-    expect(told).toBeGreaterThan(1_000);
+    expect(told).toBeGreaterThan(500);
   });
 });
 

@@ -82,7 +82,7 @@ describe("the promise on waiting", () => {
 describe("what is left of it for one that waits", () => {
   const three = termsOf(rules([a, b, c]), THREE_MINUTES);
   const job = (position: number, waitedMs: number) => {
-    return { id: "1", requestId: "r1", model: "a", position, waitedMs };
+    return { id: "1", requestId: "r1", model: "a", priority: "interactive" as const, position, waitedMs };
   };
   const cold = (at: number) => ({ at, loaded: false });
 
@@ -110,6 +110,14 @@ describe("what is left of it for one that waits", () => {
     expect(near?.restMs).toBe(21 * MINUTE);
     const again = promisedRest(job(9, 6 * MINUTE), near?.told ?? null, cold(6 * MINUTE), three);
     expect(again?.restMs).toBe(20 * MINUTE);
+  });
+
+  it("leaves a batch job time to be overtaken, until it counts as interactive", () => {
+    const batch = { ...job(1, 30_000), priority: "batch" as const };
+    const first = promisedRest(batch, null, cold(0), three);
+    expect(first?.restMs).toBe(22.5 * MINUTE);
+    const grown = promisedRest(job(1, MINUTE), first?.told ?? null, cold(30_000), three);
+    expect(grown?.restMs).toBe(21 * MINUTE);
   });
 
   it("is told anew when longer answers were seen", () => {
