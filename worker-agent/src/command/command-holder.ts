@@ -109,6 +109,8 @@ export class CommandHolder implements Holder {
     const program = programOf(model);
     if (signal.aborted || this.#closed) return { ok: false, reason: `${program} was stopped`, tail: "" };
     let running = this.#running.get(model.name);
+    // Whoever orders a load of what was ready knows already that it died: it need not be told, nor does this load fail.
+    if (running !== undefined && !(await running.runs()) && (await this.#endCommand(model.name))) running = undefined;
     if (running === undefined) {
       if (await accepts(model.url, this.#options.clock)) {
         return { ok: false, reason: `something else answers at ${model.url}: ${program} was not started`, tail: "" };
