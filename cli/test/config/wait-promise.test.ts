@@ -98,3 +98,10 @@ test("arrival order promises nothing", async () => {
 test("a gateway's file promises nothing", async () => {
   expect(await told({ workers: [] })).toEqual({ lines: [], warnings: [] });
 });
+
+test("of very many places the last ones are told as one", async () => {
+  const queue = { maxBatch: 1, gather: 0 };
+  const models = [model("a", 1, { slots: Number.MAX_SAFE_INTEGER }), model("b", 2, { slots: 1e12 })];
+  const { lines } = await told({ name: "box", swap, queue, models });
+  expect(lines).toEqual([expect.stringContaining(" at place 65 to 1000000000000: 2 models")]);
+});

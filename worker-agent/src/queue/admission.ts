@@ -77,7 +77,8 @@ export function chooseVictims(candidate: Candidate, rooms: Rooms, now: number): 
       from.map((resident) => evictable(resident, rooms, now)),
       toFree,
     );
-    return chosen === null ? null : from.filter(({ name }) => chosen.some((victim) => victim.name === name));
+    const names = new Set(chosen?.map(({ name }) => name));
+    return chosen === null ? null : from.filter(({ name }) => names.has(name));
   };
   return [...forced, ...(cheapest(able.filter(isIdle)) ?? cheapest(able) ?? [])];
 }
@@ -87,8 +88,9 @@ function demand({ model }: Candidate, { present, rules }: Rooms) {
   const everyone = [...present];
   const residents = everyone.filter((other) => other.turn !== null && canGoFor(other.rules, model.rules));
   const forced = residents.filter((other) => replaces(model.rules, other.rules));
-  const others = residents.filter((other) => !forced.includes(other));
-  const staying = everyone.filter((other) => !forced.includes(other));
+  const going = new Set(forced);
+  const others = residents.filter((other) => !going.has(other));
+  const staying = everyone.filter((other) => !going.has(other));
   const stuck = staying.some((other) => replaces(model.rules, other.rules));
   return { toFree: tooHeavy(model.rules, rulesOf(staying), rules.budget), forced, others, stuck };
 }

@@ -1,4 +1,4 @@
-import { canGoFor, replaces, tooHeavy } from "./fit.ts";
+import { canGoFor, replaces, tooHeavy, weightOf } from "./fit.ts";
 import type { ModelRules, SchedulerRules, SchedulerView } from "./types.ts";
 
 /** Learned figures, in milliseconds; null where nothing is known yet. */
@@ -38,11 +38,33 @@ export function predictedWaits(
     const rule = ruled.get(state.name);
     return rule === undefined ? [] : [{ ...rule, ...state }];
   });
-  const wait = (model: Model) => (view.draining ? null : predictedWait(model, models, rules, costs)); // (1)
+  const scene = sceneOf(models, rules, costs);
+  const wait = (model: Model) => (view.draining ? null : predictedWait(model, scene)); // (1)
   return new Map(models.map((model) => [model.name, wait(model)]));
 }
 
-function predictedWait(model: Model, models: readonly Model[], rules: ForecastRules, costs: ForecastCosts) {
+/** What every model's forecast looks at: an engine may list thousands of models of which few are in memory. */
+interface Scene {
+  rules: ForecastRules;
+  costs: ForecastCosts;
+  /** Loaded ones, those first whose turn is over first. */
+  warm: readonly { one: Model; left: number }[];
+  pinned: readonly Model[];
+  /** Not loaded, and waited for or on their way. */
+  coming: readonly Model[];
+}
+
+function sceneOf(models: readonly Model[], rules: ForecastRules, costs: ForecastCosts): Scene {
+  const warm = models
+    .filter(({ state }) => state === "warm")
+    .map((one) => ({ one, left: turnLeft(one, costs, rules) ?? Number.POSITIVE_INFINITY }))
+    .sort((a, b) => a.left - b.left);
+  const coming = models.filter(({ state, queued }) => state !== "warm" && (queued > 0 || state === "loading"));
+  return { rules, costs, warm, pinned: models.filter(({ pinned }) => pinned), coming };
+}
+
+function predictedWait(model: Model, scene: Scene) {
+  const { costs } = scene;
   if (model.retryInMs !== null) return null; // (1)
   const line = slotWait(model, costs); // (2), (3)
   switch (model.state) {
@@ -51,10 +73,8 @@ function predictedWait(model: Model, models: readonly Model[], rules: ForecastRu
     case "loading":
       return sum([restOfLoad(model, costs), line]); // (4)
     case "cold":
-    case "failed": {
-      const room = roomFor(model, models, costs, rules);
-      return sum([...before(model, models, costs, rules), room, costs.loadMs(model.name), line]); // (5)
-    }
+    case "failed":
+      return sum([...before(model, scene), roomFor(model, scene), costs.loadMs(model.name), line]); // (5)
   }
 }
 
@@ -72,41 +92,37 @@ function restOfLoad(model: Model, costs: ForecastCosts): number | null {
   return load === null ? null : load / 2;
 }
 
-function before(model: Model, models: readonly Model[], costs: ForecastCosts, rules: ForecastRules) {
-  return models
-    .filter((other) => other !== model && other.state !== "warm" && (other.queued > 0 || other.state === "loading"))
+function before(model: Model, { coming, pinned, rules, costs }: Scene) {
+  return coming
+    .filter((other) => other !== model)
     .map((other) => {
       const load = other.state === "loading" ? restOfLoad(other, costs) : costs.loadMs(other.name);
-      return sum([load, fitsBeside(model, other, models, rules) ? 0 : turnLeft(other, costs, rules)]);
+      return sum([load, fitsBeside(model, other, pinned, rules) ? 0 : turnLeft(other, costs, rules)]);
     });
 }
 
-/** Whether the model has room beside these. */
-function fits(model: Model, beside: Iterable<Model>, { budget }: ForecastRules): boolean {
-  const others = [...beside];
-  return tooHeavy(model, others, budget) <= 0 && !others.some((other) => replaces(model, other));
-}
-
 /** Whether the two can be loaded together, so that the turn of one need not end for the other. */
-function fitsBeside(model: Model, other: Model, models: readonly Model[], rules: ForecastRules): boolean {
-  const pinned = models.filter((one) => one.pinned && one !== model && one !== other);
-  return fits(model, [...pinned, other], rules);
+function fitsBeside(model: Model, other: Model, pinned: readonly Model[], { budget }: ForecastRules): boolean {
+  const beside = [...pinned.filter((one) => one !== model && one !== other), other];
+  return tooHeavy(model, beside, budget) <= 0 && !beside.some((one) => replaces(model, one));
 }
 
 /** Until enough of the loaded models may go: those first whose turn is over first. null: not known, or never. */
-function roomFor(model: Model, models: readonly Model[], costs: ForecastCosts, rules: ForecastRules): number | null {
-  const victims = models
-    .filter((one) => one.state === "warm" && canGoFor(one, model))
-    .map((one) => ({ one, left: turnLeft(one, costs, rules) ?? Number.POSITIVE_INFINITY }))
-    .sort((a, b) => a.left - b.left);
-  const staying = new Set(models.filter((one) => one !== model && (one.pinned || one.state === "warm")));
+function roomFor(model: Model, { warm, pinned, rules }: Scene): number | null {
+  const { budget } = rules;
+  const staying = new Set([...pinned.filter((one) => one !== model), ...warm.map(({ one }) => one)]);
+  let tooMuch = tooHeavy(model, staying, budget);
+  let replaced = [...staying].filter((one) => replaces(model, one)).length;
+  const fits = () => tooMuch <= 0 && replaced === 0;
   let wait = 0;
-  for (const { one, left } of victims) {
-    if (fits(model, staying, rules)) break;
-    staying.delete(one);
+  for (const { one, left } of warm) {
+    if (fits()) break;
+    if (!canGoFor(one, model)) continue;
+    tooMuch -= weightOf(one, budget);
+    if (replaces(model, one)) replaced -= 1;
     wait = left;
   }
-  return wait < Number.POSITIVE_INFINITY && fits(model, staying, rules) ? wait : null;
+  return wait < Number.POSITIVE_INFINITY && fits() ? wait : null;
 }
 
 /**

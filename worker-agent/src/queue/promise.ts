@@ -18,6 +18,41 @@ export interface Standing {
   loaded: boolean;
 }
 
+/** What is the same for all promises of one moment; there may be thousands of models. */
+export interface PromiseBasis {
+  readonly byName: ReadonlyMap<string, ModelRules>;
+  /** Names of the models that must be swapped against each other. */
+  readonly swapped: ReadonlySet<string>;
+  /** The rules with the one of those that has the fewest slots, which is all that `waitBound` asks of models. */
+  readonly boundRules: SchedulerRules;
+  readonly maxWait: number;
+  /** The longest load of a model that is swapped, and one load of each model, in milliseconds. */
+  readonly longestLoad: number;
+  readonly allLoads: number;
+  readonly answer: number;
+}
+
+export function promiseBasis(rules: SchedulerRules, longest: Longest): PromiseBasis {
+  const swapped = swappedModels(rules);
+  return {
+    byName: new Map(rules.models.map((model) => [model.name, model])),
+    swapped: new Set(swapped.map(({ name }) => name)),
+    boundRules: { ...rules, models: fewestSlots(swapped) },
+    maxWait: rules.maxWait,
+    longestLoad: swapped.reduce((most, { name }) => Math.max(most, longest.loadMs(name)), 0),
+    allLoads: rules.models.reduce((sum, { name }) => sum + longest.loadMs(name), 0),
+    answer: Math.max(1, longest.answerMs),
+  };
+}
+
+/** The model with the fewest slots; none of none. */
+export function fewestSlots<M extends Pick<ModelRules, "slots">>(models: readonly M[]): readonly M[] {
+  const [first] = models;
+  return first === undefined
+    ? []
+    : [models.reduce((least, model) => (model.slots < least.slots ? model : least), first)];
+}
+
 /**
  * The longest that a request for `model` that came now can wait for its grant, in milliseconds:
  *
@@ -25,19 +60,16 @@ export interface Standing {
  * 2. one that stays (pinned, or all of them fit at once): the answers before it in its own slots. If it is not loaded
  *    yet, also its load and one of each model that comes before it, each after the answers that it must wait for.
  *
- * It holds while no load and no answer takes longer than `longest` says and no engine dies. A failed load is one; who
- * waits for the model that failed is answered then.
+ * It holds while no load and no answer takes longer than the basis counts with and no engine dies. A failed load is
+ * one; who waits for the model that failed is answered then.
  */
-export function promisedWait(model: ModelRules, at: Standing, rules: SchedulerRules, longest: Longest): number {
+export function promisedWait(model: ModelRules, at: Standing, basis: PromiseBasis): number {
   const { place, loaded } = at;
-  const swapped = swappedModels(rules);
-  const answer = Math.max(1, longest.answerMs);
-  if (swapped.some((one) => one.name === model.name)) {
-    const longestLoad = Math.max(...swapped.map((one) => longest.loadMs(one.name)));
-    const bound = { longestLoad, longestAnswer: answer, models: swapped.length, place };
-    return waitBound({ ...rules, models: swapped }, bound); // (1)
+  const { swapped, boundRules, longestLoad, allLoads, answer } = basis;
+  if (swapped.has(model.name)) {
+    return waitBound(boundRules, { longestLoad, longestAnswer: answer, models: swapped.size, place }); // (1)
   }
-  const loads = rules.models.reduce((sum, one) => sum + longest.loadMs(one.name), 0) + swapped.length * answer;
+  const loads = allLoads + swapped.size * answer;
   return (loaded ? 0 : loads) + Math.ceil(place / model.slots) * answer; // (2)
 }
 
@@ -61,14 +93,12 @@ export function promisedRest(
   job: WaitingJob,
   before: Told | null,
   now: { at: number; loaded: boolean },
-  rules: SchedulerRules,
-  longest: Longest,
+  basis: PromiseBasis,
 ): { restMs: number; told: Told } | null {
-  const model = rules.models.find((one) => one.name === job.model);
+  const model = basis.byName.get(job.model);
   if (model === undefined) return null;
-  const swapped = swappedModels(rules).includes(model);
-  const end = (told: Told) =>
-    told.at + promisedWait(model, told, rules, longest) - (swapped ? Math.min(told.waitedMs, rules.maxWait) : 0);
+  const counts = basis.swapped.has(model.name) ? basis.maxWait : 0;
+  const end = (told: Told) => told.at + promisedWait(model, told, basis) - Math.min(told.waitedMs, counts);
   const fresh = { at: now.at, place: job.position, loaded: now.loaded, waitedMs: job.waitedMs };
   const told = before !== null && end(before) <= end(fresh) ? before : fresh;
   return { restMs: Math.max(0, end(told) - now.at), told };

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Promises } from "../../src/promises.ts";
 import { predictedWaits } from "../../src/queue/forecast.ts";
-import type { Longest } from "../../src/queue/promise.ts";
+import { type Longest, promiseBasis } from "../../src/queue/promise.ts";
 import { Drive } from "./drive.ts";
 import { atOnce, rulesFor, type Workload } from "./workload.ts";
 import { steadyWorkload } from "./workloads.ts";
@@ -20,13 +20,13 @@ function longestOf({ loadMs, arrivals }: Workload): Longest {
 function promisedEnds(work: Workload, looks: readonly number[]) {
   const drive = new Drive(work);
   const promises = new Promises();
-  const longest = longestOf(work);
+  const basis = promiseBasis(work.rules, longestOf(work));
   const ends = new Map<string, number>();
   for (const at of looks) {
     drive.at(at, () => {
       const { now, scheduler } = drive;
       const jobs = scheduler.waiting(now, 1_000);
-      const rests = promises.rest(jobs, scheduler.view(now), work.rules, longest, now);
+      const rests = promises.rest(jobs, scheduler.view(now), basis, now);
       for (const [index, { id }] of jobs.entries()) {
         const end = now + (rests[index] ?? Number.NaN);
         ends.set(id, Math.min(end, ends.get(id) ?? Number.POSITIVE_INFINITY));
