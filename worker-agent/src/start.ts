@@ -79,11 +79,14 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     await Promise.all([upstreams.destroy(), asker.close()]);
   };
   try {
-    for (const found of await discover(holders, models.models, replaces, log)) {
-      executor.tell({ type: "found", model: found.name });
-      learned.found(found.name, clock.now());
-      learned.told(found.name, await holders.facts(found, new AbortController().signal));
+    const found = await discover(holders, models.models, replaces, log);
+    for (const { name } of found) {
+      executor.tell({ type: "found", model: name });
+      learned.found(name, clock.now());
     }
+    // All at once: an engine that has thousands loaded tells of them in one look.
+    const { signal } = new AbortController();
+    await Promise.all(found.map(async (model) => learned.told(model.name, await holders.facts(model, signal))));
     const { url, port } = await server.listen(config.listen);
     // All that is loaded has been told: what is to be loaded without being asked for may begin.
     executor.tell({ type: "tick" });
