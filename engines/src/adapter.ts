@@ -38,6 +38,8 @@ export interface Adapter {
    * nothing about its health.
    */
   dropsBadRequests: boolean;
+  /** It may answer by another model than the one that was asked for (`servedOther` tells). */
+  mayServeOther: boolean;
   /** Requests at once for one model where neither the model nor its worker tells. */
   defaultSlots: number;
   /**
@@ -61,6 +63,7 @@ export const PLAIN = {
   swapsUnseen: false,
   loadsOnRequest: false,
   dropsBadRequests: false,
+  mayServeOther: false,
   // What llama-server and LM Studio serve at once unless they are told otherwise; the engines that take more queue
   // without bound, so that too few costs a little speed and too many costs every caller its time to the first token.
   defaultSlots: 4,

@@ -92,7 +92,8 @@ export interface WaitingRequest {
 
 /**
  * What one poll found.
- * ok: a usable catalogue. loading: alive, its last known models are loading (llama-server's 503 "Loading model", whisper.cpp's).
+ * ok: a usable catalogue. loading: alive, its last known models are loading (llama-server's 503 "Loading model",
+ * whisper.cpp's own).
  * no_catalog: alive but without a usable one. unauthorized: 401 or 403 on the catalogue.
  * dead: no status line in time; refused: nothing listens.
  */

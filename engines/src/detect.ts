@@ -1,6 +1,6 @@
+import { parseJson } from "@farmgate/shared";
 import { z } from "zod";
 import type { EngineName } from "./catalog.ts";
-import { parseJson } from "./error-text.ts";
 
 /** What one detection GET brought; status 0: no status line. */
 export interface ProbeAnswer {

@@ -1,3 +1,4 @@
+import { parseJson } from "@farmgate/shared";
 import { z } from "zod";
 
 /** What a worker's error answer says, whichever of the known shapes it has. */
@@ -54,15 +55,6 @@ function findError(body: string): ErrorText {
   const fields = flat.safeParse(inner);
   const found = fields.success ? fields.data : outer;
   return errorText(found.message ?? found.msg ?? "", found.type ?? outer.error_type, found.code ?? outer.code);
-}
-
-/** The value of a JSON text, or undefined when it is none. */
-export function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 function errorText(

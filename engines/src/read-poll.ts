@@ -1,6 +1,5 @@
-import type { GetAnswer } from "@farmgate/shared";
+import { type GetAnswer, parseJson } from "@farmgate/shared";
 import type { Adapter } from "./adapter.ts";
-import { parseJson } from "./error-text.ts";
 import type { PollResult } from "./catalog.ts";
 
 /**

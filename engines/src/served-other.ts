@@ -17,3 +17,11 @@ function bareName(name: string): string {
     .replace(/@[^/@]+$/, "");
   return key.slice(key.lastIndexOf("/") + 1);
 }
+
+/** The `model` that a text names last, as the end of a stream or of a short answer; null: none is to be seen there. */
+export function lastModelOf(text: string): string | null {
+  let last: string | null = null;
+  // In a text of the model these quotes would be escaped.
+  for (const match of text.matchAll(/"model"\s*:\s*"([^"\\]{1,300})"/g)) last = match[1] ?? null;
+  return last;
+}

@@ -70,6 +70,7 @@ const shape = z.strictObject({
   timeouts: z
     .strictObject({
       connect: positiveDuration.default(2_000),
+      /** Counts from a request's turn: an agent tells each second that it waits for that. So 3 s at least. */
       firstByte: positiveDuration.default(900_000),
       idle: positiveDuration.default(300_000),
     })

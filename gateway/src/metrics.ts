@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { knownState } from "./catalog/known-state.ts";
 import type { Catalog } from "./catalog/types.ts";
 import type { Warmth } from "./placement/warmth-notes.ts";
 import type { Usage } from "./proxy/usage-tap.ts";
@@ -92,9 +93,10 @@ export class Metrics {
       }
     });
     this.#gauge("farmgate_model_warm", "1 while a model is loaded on a worker", ["worker", "model"], (gauge) => {
-      for (const { config, report } of figures.catalog().workers) {
-        for (const { id, state } of report?.models ?? []) {
-          gauge.set({ worker: config.name, model: id }, state === "warm" ? 1 : 0);
+      for (const worker of figures.catalog().workers) {
+        for (const model of worker.report?.models ?? []) {
+          const labels = { worker: worker.config.name, model: model.id };
+          gauge.set(labels, knownState(worker, model) === "warm" ? 1 : 0);
         }
       }
     });

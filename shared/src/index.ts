@@ -14,6 +14,8 @@ export * from "./json-scan.ts";
 export * from "./model-glob.ts";
 export * from "./model-kind.ts";
 export * from "./model-name.ts";
+export * from "./moving-mean.ts";
+export * from "./parse-json.ts";
 export * from "./plain-text.ts";
 export * from "./protocol/catalog.ts";
 export * from "./random.ts";

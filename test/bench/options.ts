@@ -6,17 +6,22 @@ import type { Scenario } from "./scenarios/scenario.ts";
 
 export interface Options {
   plan: Plan;
+  /** Of the gateway beside the proxies; none: they are not started. */
   scenarios: Scenario[];
+  /** Whether the worker agent's scheduler is measured. */
+  scheduler: boolean;
   /** Whether the results go into the README. */
   write: boolean;
   /** Another gateway in place of the project's own. */
   gateway?: string;
 }
 
+const SCHEDULER = "scheduler";
+
 export const usage = `npm run bench -- [--quick] [--only NAME]... [--write]
 
   --quick       shorter, below a minute, and less exact
-  --only NAME   one scenario, may be given several times: ${Object.keys(scenarios).join(", ")}
+  --only NAME   one scenario, may be given several times: ${[...Object.keys(scenarios), SCHEDULER].join(", ")}
   --write       write the README's results although the run is quick, partial or of another gateway
 
 BENCH_GATEWAY="node prototype.mjs {port} {upstream}" measures another gateway.`;
@@ -31,7 +36,8 @@ export function parseOptions(args: string[], env: Record<string, string | undefi
       write: { type: "boolean", default: false },
     },
   });
-  const only = values.only.map((name) => {
+  const named = values.only.filter((name) => name !== SCHEDULER);
+  const only = named.map((name) => {
     const scenario = scenarios[name];
     if (scenario === undefined) throw new Error(`no scenario ${name}`);
     return scenario;
@@ -39,8 +45,9 @@ export function parseOptions(args: string[], env: Record<string, string | undefi
   const gateway = env["BENCH_GATEWAY"] || undefined;
   return {
     plan: values.quick ? quickPlan : fullPlan,
-    scenarios: only.length > 0 ? only : Object.values(scenarios),
-    write: values.write || (!values.quick && only.length === 0 && gateway === undefined),
+    scenarios: values.only.length > 0 ? only : Object.values(scenarios),
+    scheduler: values.only.length === 0 || values.only.includes(SCHEDULER),
+    write: values.write || (!values.quick && values.only.length === 0 && gateway === undefined),
     ...(gateway && { gateway }),
   };
 }

@@ -7,6 +7,7 @@ import { resultsText, withResults } from "./report/results-section.ts";
 import { isHeld, rowOfRounds } from "./report/row.ts";
 import { shown, table } from "./report/table.ts";
 import { interleave } from "./scenarios/interleave.ts";
+import { schedulerTable } from "./scheduler/table.ts";
 import { affordableStreams } from "./scenarios/open-streams.ts";
 import { findProgram } from "./targets/find-program.ts";
 import { gatewayCommand } from "./targets/gateway.ts";
@@ -88,6 +89,22 @@ describe("the table", () => {
     expect(lines[2]?.replaceAll(/ +/g, " ")).toBe("| CPU | 10.0 | 30.0 | 3.00x | <= 5x, aim 3x | yes |");
   });
 
+  it("tells the scheduler's cost beside its ratio to that with few jobs", () => {
+    const cost = { micros: 12.34, ratio: 2 };
+    const dear = { micros: 50, ratio: 9 };
+    const costs = { arrive: cost, done: cost, leave: cost, tick: cost, mean: cost };
+    const size = { models: 20, queued: 10_000 };
+    const rows = [
+      { ...size, budget: 0, costs },
+      { ...size, budget: 64, costs: { ...costs, mean: dear } },
+    ];
+    const lines = schedulerTable(rows).replaceAll(/ +/g, " ").split("\n");
+    expect(lines[2]).toContain("| 20 | one model at a time | 12.3 (2.00x) |");
+    expect(lines[2]).toContain("| 12.3 (2.00x) | < 50 us | yes |");
+    expect(lines[3]).toContain("| 64 GB | 12.3 (2.00x) |");
+    expect(lines[3]).toContain("| 50.0 (9.00x) | < 50 us | NO |");
+  });
+
   it("replaces what stands between the markers of the README and nothing else", () => {
     const readme = "a\n<!-- results: begin -->\nold\n<!-- results: end -->\nz\n";
     const written = withResults(readme, resultsText("| t |", { cores: 2, node: "20.20.2" }, ["a note"]));
@@ -95,6 +112,10 @@ describe("the table", () => {
       "a\n<!-- results: begin -->\n2 cores, Node 20.20.2.\n\n| t |\n\n* a note\n<!-- results: end -->\nz\n",
     );
     expect(withResults(written, "again")).toBe("a\n<!-- results: begin -->\nagain\n<!-- results: end -->\nz\n");
+    const two = `${readme}<!-- scheduler: begin -->\n<!-- scheduler: end -->\n`;
+    expect(withResults(two, "new", "scheduler")).toBe(
+      `${readme}<!-- scheduler: begin -->\nnew\n<!-- scheduler: end -->\n`,
+    );
     expect(() => withResults("no markers", "x")).toThrow("no <!-- results: begin -->");
   });
 });
@@ -106,6 +127,12 @@ describe("the options", () => {
     expect(parseOptions(["--only", "first-byte"], {}).write).toBe(false);
     expect(parseOptions([], { BENCH_GATEWAY: "node x" })).toMatchObject({ write: false, gateway: "node x" });
     expect(parseOptions(["--quick", "--write"], {}).write).toBe(true);
+  });
+
+  it("leaves the proxies alone where the scheduler alone is asked for", () => {
+    expect(parseOptions(["--only", "scheduler"], {})).toMatchObject({ scenarios: [], scheduler: true, write: false });
+    expect(parseOptions(["--only", "first-byte"], {})).toMatchObject({ scenarios: [{}], scheduler: false });
+    expect(parseOptions([], {}).scheduler).toBe(true);
   });
 
   it("refuses what it does not know", () => {

@@ -72,6 +72,10 @@ export class OllamaModels {
     this.#options.loadMs = ms;
   }
 
+  set answerMs(ms: number) {
+    this.#options.answerMs = ms;
+  }
+
   /** Replaces what is on the disk. */
   setModels(models: OllamaOptions["models"]): void {
     this.#specs = models.map(completed);

@@ -1,22 +1,14 @@
-import { execFile } from "node:child_process";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterEach, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { getJson } from "../harness/ask.ts";
 import { Cleanup, runFarmgate } from "../harness/farmgate-process.ts";
 import { freePorts } from "../harness/free-ports.ts";
+import { isRunning } from "../harness/process-state.ts";
 import { until } from "../harness/until.ts";
 
 const cleanup = new Cleanup();
-
-/** Of a process, as the system has it; Z: ended, and only not yet collected. Empty: there is none. */
-const stateOf = (pid: number) =>
-  promisify(execFile)("ps", ["-o", "state=", "-p", String(pid)]).then(
-    ({ stdout }) => stdout.trim(),
-    () => "",
-  );
 
 afterEach(() => cleanup.run());
 
@@ -51,7 +43,7 @@ it("an agent that is killed in a swap leaves a script behind, which the next one
   expect(process.kill(script, 0)).toBe(true);
 
   const second = await start();
-  expect(await stateOf(script)).toMatch(/^[ZX]?$/);
+  expect(await isRunning(script)).toBe(false);
   await until(() => second.output().includes("its script, still running, is ended"), "the agent says so");
   expect(await getJson(`${url}/health`)).toMatchObject({ model: null, status: "ok" });
 });

@@ -18,3 +18,4 @@ export * from "./request-headers.ts";
 export * from "./system-clock.ts";
 export * from "./upstream.ts";
 export * from "./upstreams.ts";
+export * from "./whole-answer.ts";

@@ -11,7 +11,7 @@ import {
   withCrossChecks,
 } from "@farmgate/shared";
 import { z } from "zod";
-import { CROSS_CHECKS } from "./config-checks.ts";
+import { CROSS_CHECKS } from "./checks/cross-checks.ts";
 
 const NOT_YET = "is not offered by this version yet";
 

@@ -1,5 +1,6 @@
 export { type AgentConfig, agentConfigSchema } from "./config.ts";
-export * from "./config-promise.ts";
+export * from "./figures/config-promise.ts";
+export { longestStopMs } from "./longest-stop.ts";
 export * from "./queue/bound.ts";
 export * from "./queue/fifo.ts";
 export * from "./queue/greedy.ts";

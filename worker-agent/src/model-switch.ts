@@ -1,8 +1,8 @@
 import { type Clock, formatDuration } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
 import type { Switching, SwapEnd, SwapOrder, UnloadEnd } from "./executor.ts";
-import type { HeldResult, Holder } from "./holder.ts";
-import type { Learned } from "./learned.ts";
+import type { HeldResult, Holder } from "./holders/holder.ts";
+import type { Learned } from "./figures/learned.ts";
 import type { AgentMetrics } from "./metrics.ts";
 import type { ModelBook, ServedModel } from "./served-model.ts";
 
@@ -34,8 +34,8 @@ export class ModelSwitch implements Switching {
    *    all that it would have replaced.
    */
   async swap({ model: name, previous, victims, reason: why }: SwapOrder, signal: AbortSignal): Promise<SwapEnd> {
-    const { models, learned, metrics, clock, log } = this.#context;
-    const model = models.find(name);
+    const { models, holders, learned, metrics, clock, log } = this.#context;
+    const model = models.named(name);
     if (model === undefined) return { ok: false, reason: `${name} is not served any more`, lost: [] };
     const wasReady = await this.#isReady(model, signal);
     const startedAt = clock.now();
@@ -44,16 +44,19 @@ export class ModelSwitch implements Switching {
     const ms = clock.now() - startedAt;
     const line = { model: name, previous, why, ms: Math.round(ms) };
     metrics.swapped(previous, name, result.ok ? "ok" : "failed", ms);
+    for (const victim of victims) {
+      if (!result.ok && !result.lost.includes(victim)) continue;
+      metrics.evicted(victim);
+      learned.unloaded(victim, clock.now());
+    }
     if (result.ok) {
-      for (const victim of victims) {
-        metrics.evicted(victim);
-        learned.unloaded(victim, clock.now());
-      }
       learned.loaded({ from: victims[0] ?? null, to: name, ms, wasReady }, clock.now());
       this.#askFacts(model, signal);
       log.info(line, `${name} is loaded after ${formatDuration(ms)}`);
       return { ok: true };
     }
+    // It counts as not loaded now. Where it was found loaded meanwhile, by another's doing, that is to be told anew.
+    holders.lost(model);
     const { reason, tail, lost } = result;
     log.error({ ...line, error: reason, tail }, `loading ${name} failed`);
     return { ok: false, reason: tail === "" ? reason : `${reason}: ${tail}`, lost };
@@ -61,7 +64,7 @@ export class ModelSwitch implements Switching {
 
   async unload(name: string, why: string, signal: AbortSignal): Promise<UnloadEnd> {
     const { models, log } = this.#context;
-    const model = models.find(name);
+    const model = models.named(name);
     if (model === undefined) return { ok: true };
     log.info({ model: name, why }, `unloading ${name}`);
     const result = await this.#takeOut(model, signal);
@@ -71,7 +74,7 @@ export class ModelSwitch implements Switching {
 
   lost(name: string): void {
     const { models, holders, learned, clock } = this.#context;
-    const model = models.find(name);
+    const model = models.named(name);
     if (model === undefined) return;
     holders.lost(model);
     learned.unloaded(name, clock.now());
@@ -86,7 +89,7 @@ export class ModelSwitch implements Switching {
     const { models, holders, replaces } = this.#context;
     const gone: string[] = [];
     for (const name of victims) {
-      const victim = models.find(name);
+      const victim = models.named(name);
       if (victim !== undefined && !replaces(model, victim)) {
         const result = await this.#takeOut(victim, signal); // (1)
         if (!result.ok) return { ...result, tail: "", lost: gone };
@@ -95,7 +98,9 @@ export class ModelSwitch implements Switching {
     }
     const result: HeldResult = await holders.load(model, previous, signal); // (2)
     if (result.ok) return result;
-    const replaced = models.models.filter((other) => other !== model && !other.pinned && replaces(model, other));
+    const replaced = models.models.filter(
+      (other) => other.name !== model.name && !other.pinned && replaces(model, other),
+    );
     return { ...result, lost: [...new Set([...gone, ...replaced.map(({ name }) => name)])] };
   }
 

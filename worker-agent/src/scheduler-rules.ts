@@ -36,12 +36,14 @@ export function modelRulesOf(model: ServedModel): ModelRules {
 
 /**
  * Whether the load of the first makes the second go by itself: an engine that can do nothing else, or the swap script,
- * unless it also knows `unload` and has to, so that several can be loaded beside each other.
+ * unless it also knows `unload` and has to, since several of its models can be loaded beside each other: within a
+ * budget, or beside one that is pinned.
  */
-export function replacesBy({ memory }: AgentConfig) {
+export function replacesBy({ memory, models }: AgentConfig) {
+  const alone = memory.budget === 0 && !models.some((model) => model.command === undefined && model.pinned);
   return (model: ServedModel, victim: ServedModel): boolean => {
     if (keptIn(model.heldBy) !== keptIn(victim.heldBy) || model.heldBy.kind === "command") return false;
-    const switches = model.heldBy.kind === "script" && memory.budget === 0;
+    const switches = model.heldBy.kind === "script" && alone;
     return switches || (model.leaves === "replaced" && victim.leaves === "replaced");
   };
 }

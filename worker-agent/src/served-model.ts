@@ -77,6 +77,12 @@ export class ModelBook {
     return this.#byKey.get(nameKey(spelling));
   }
 
+  /** The model of exactly this name: what the scheduler calls it. One that has the name as an alias is another. */
+  named(name: string): ServedModel | undefined {
+    const model = this.find(name);
+    return model?.name === name ? model : undefined;
+  }
+
   /** Every name and alias, for "did you mean". */
   spellings(): string[] {
     return this.#models.flatMap((model) => [model.name, ...model.aliases]);
@@ -136,6 +142,11 @@ function toServed(model: AgentConfig["models"][number], config: AgentConfig, sha
 
 /** Where a URL leads: every name of this machine's own loopback is one. */
 export function addressOf(url: string): string {
-  const { protocol, hostname, port, pathname } = new URL(url);
-  return `${protocol}//${isLoopback(hostname) ? "localhost" : hostname}:${port}${pathname}`;
+  return listenerOf(url) + new URL(url).pathname;
+}
+
+/** Whose port it is, whatever the path. */
+export function listenerOf(url: string): string {
+  const { protocol, hostname, port } = new URL(url);
+  return `${protocol}//${isLoopback(hostname) ? "localhost" : hostname}:${port}`;
 }

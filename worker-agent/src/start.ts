@@ -1,13 +1,13 @@
 import { type Clock, type Environment, FarmError, formatDuration, MAX_WAITING_TOLD } from "@farmgate/shared";
 import { KeyRing, type Log, Upstreams } from "@farmgate/wire";
 import type { AgentConfig } from "./config.ts";
-import { discover } from "./discover.ts";
+import { discover } from "./holders/discover.ts";
 import { Executor } from "./executor.ts";
-import { Learned } from "./learned.ts";
-import { type Machine, startMachine } from "./machine.ts";
+import { Learned } from "./figures/learned.ts";
+import { type Machine, startMachine } from "./holders/machine.ts";
 import { AgentMetrics } from "./metrics.ts";
 import { ModelSwitch } from "./model-switch.ts";
-import { Promises } from "./promises.ts";
+import { Promises } from "./figures/promises.ts";
 import { POLICIES } from "./queue/policies.ts";
 import { Scheduler } from "./queue/scheduler.ts";
 import type { SchedulerEvent } from "./queue/types.ts";
@@ -22,6 +22,9 @@ import { pause } from "./swap/pause.ts";
 
 /** Limit on the connection to an engine, which is on this machine or beside it; in milliseconds. */
 const CONNECT_MS = 5_000;
+
+/** What callers are told of an agent that stops. */
+const stopping = () => new FarmError("draining", "This agent is stopping.");
 
 export interface AgentOptions {
   config: AgentConfig;
@@ -80,19 +83,18 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   };
   try {
     const found = await discover(holders, models.models, replaces, log);
-    for (const { name } of found) {
-      executor.tell({ type: "found", model: name });
-      learned.found(name, clock.now());
-    }
-    // All at once: an engine that has thousands loaded tells of them in one look.
-    const { signal } = new AbortController();
-    await Promise.all(found.map(async (model) => learned.told(model.name, await holders.facts(model, signal))));
+    // All at once: what is lost from here on is told by the holders, and must come after it.
+    for (const { name } of found) news.onFound(name);
+    await Promise.all(
+      found.map(async (model) => learned.told(model.name, await holders.facts(model, new AbortController().signal))),
+    );
     const { url, port } = await server.listen(config.listen);
     // All that is loaded has been told: what is to be loaded without being asked for may begin.
     executor.tell({ type: "tick" });
     log.info({ url, models: models.models.map((model) => model.name) }, `listening on ${url}`);
     return { url, port, close: once(() => drainAndStop(server, executor, release, options)) };
   } catch (error) {
+    await executor.stop(stopping());
     await release(0);
     throw error;
   }
@@ -146,7 +148,7 @@ async function drainAndStop(
   release: (readMs: number) => Promise<void>,
   { config, clock, log }: AgentOptions,
 ): Promise<void> {
-  const error = new FarmError("draining", "This agent is stopping.");
+  const error = stopping();
   const end = clock.now() + config.drain;
   executor.tell({ type: "drain" });
   server.stopAccepting(error);

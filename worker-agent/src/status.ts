@@ -6,10 +6,10 @@ import {
   kindOfName,
   MAX_WAITING_TOLD,
 } from "@farmgate/shared";
-import type { Learned } from "./learned.ts";
-import type { Promises } from "./promises.ts";
+import type { Learned } from "./figures/learned.ts";
+import type { Promises } from "./figures/promises.ts";
 import { type ForecastCosts, predictedWaits } from "./queue/forecast.ts";
-import { type Longest, type PromiseBasis, promiseBasis, promisedWait } from "./queue/promise.ts";
+import { type Longest, promisedWait, type Terms, termsOf } from "./queue/promise.ts";
 import type { SchedulerRules, SchedulerView, WaitingJob } from "./queue/types.ts";
 import type { ServedModel } from "./served-model.ts";
 
@@ -47,11 +47,11 @@ export interface Moment {
 /** The catalogue (contract section 5) of what is known now. */
 export function catalogOf(identity: Identity, moment: Moment): AgentCatalog {
   const { view, rules, models, promises, now } = moment;
-  const basis = promiseBasis(rules, longestOf(moment));
+  const terms = termsOf(rules, longestOf(moment));
   const states = new Map(view.models.map((state) => [state.name, state]));
   const predicted = predictedWaits(view, rules, costsOf(moment));
   const waiting = moment.waiting.slice(0, MAX_WAITING_TOLD);
-  const rests = moment.promised ? promises.rest(waiting, view, basis, now) : [];
+  const rests = moment.promised ? promises.rest(waiting, view, terms, now) : [];
   return {
     protocol: CATALOG_PROTOCOL,
     worker: identity.name,
@@ -61,7 +61,7 @@ export function catalogOf(identity: Identity, moment: Moment): AgentCatalog {
       const state = states.get(model.name);
       const figures = {
         predicted_wait_ms: rounded(predicted.get(model.name) ?? null),
-        wait_bound_ms: rounded(state === undefined ? null : boundOf(state, moment, basis)),
+        wait_bound_ms: rounded(state === undefined ? null : boundOf(state, moment, terms)),
       };
       return { ...catalogModel(model, state, moment), ...figures };
     }),
@@ -111,11 +111,11 @@ function catalogModel(
 }
 
 /** The promise for a request that came now; null: it would be refused. */
-function boundOf(state: ModelView, { view, promised }: Moment, basis: PromiseBasis): number | null {
-  const model = basis.byName.get(state.name);
+function boundOf(state: ModelView, { view, promised }: Moment, terms: Terms): number | null {
+  const model = terms.models.get(state.name);
   if (!promised) return null;
   if (model === undefined || view.draining || state.retryInMs !== null) return null;
-  return promisedWait(model, { place: state.queued + 1, loaded: state.state === "warm" }, basis);
+  return promisedWait(model, { place: state.queued + 1, loaded: state.state === "warm" }, terms);
 }
 
 function costsOf({ view, learned, now }: Moment): ForecastCosts {

@@ -1,12 +1,13 @@
 import { createLog } from "@farmgate/wire";
 import { describe, expect, it } from "vitest";
-import type { HeldResult, Holder } from "../src/holder.ts";
-import { Holders } from "../src/holders.ts";
+import type { HeldResult, Holder } from "../src/holders/holder.ts";
+import { Holders } from "../src/holders/holders.ts";
 import { agentConfigSchema } from "../src/index.ts";
-import { Learned } from "../src/learned.ts";
+import { Learned } from "../src/figures/learned.ts";
 import { AgentMetrics } from "../src/metrics.ts";
 import { ModelSwitch } from "../src/model-switch.ts";
-import { replacesBy } from "../src/scheduler-rules.ts";
+import { Scheduler } from "../src/queue/scheduler.ts";
+import { replacesBy, rulesOf } from "../src/scheduler-rules.ts";
 import { ModelBook, type ServedModel } from "../src/served-model.ts";
 import { HandClock } from "./support/hand-clock.ts";
 
@@ -17,12 +18,14 @@ interface World {
   budget?: string;
   /** What fails: `load b`, `unload a`. */
   failing?: readonly string[];
+  /** Whether p is. */
+  pinned?: boolean;
   /** What answers as ready all the same. */
   ready?: readonly string[];
 }
 
-/** Script models a, b and p (pinned), and c, which is held by a command. */
-function world({ unload = true, budget = "0", failing = [], ready = [] }: World) {
+/** Script models a, b and p, and c, which is held by a command. */
+function world({ unload = true, pinned = false, budget = "0", failing = [], ready = [] }: World) {
   const names = ["a", "b", "p", "c"];
   const config = agentConfigSchema.parse({
     swap: { command: "./swap", unload },
@@ -30,7 +33,7 @@ function world({ unload = true, budget = "0", failing = [], ready = [] }: World)
     models: names.map((name, i) => ({
       name,
       url: `http://127.0.0.1:${i + 9}`,
-      pinned: unload && name === "p",
+      pinned: pinned && name === "p",
       memory: "1gb",
     })),
   });
@@ -38,7 +41,7 @@ function world({ unload = true, budget = "0", failing = [], ready = [] }: World)
   const models = book.models.map((model): ServedModel => {
     return model.name === "c" ? { ...model, heldBy: { kind: "command", command: "x" }, leaves: "call" } : model;
   });
-  const find = (name: string) => models.find((model) => model.name === name);
+  const named = (name: string) => models.find((model) => model.name === name);
   const done: string[] = [];
   const holder = (kind: string): Holder => {
     const act = async (what: string): Promise<HeldResult> => {
@@ -51,19 +54,25 @@ function world({ unload = true, budget = "0", failing = [], ready = [] }: World)
       isReady: async ({ name }) => ready.includes(name),
       found: async (list) => [...list],
       facts: async () => ({ engine: null, contextLength: null }),
-      lost: () => {},
+      lost: ({ name }) => void done.push(`${kind} lost ${name}`),
       close: async () => {},
     };
   };
   const holders = new Holders({ script: holder("script"), command: holder("command"), engine: null });
   const learned = new Learned();
   const log = createLog("agent", "silent");
-  const context = { holders, replaces: replacesBy(config), learned, metrics: new AgentMetrics(), log };
-  const served = { models, find } as unknown as ModelBook;
+  const metrics = new AgentMetrics();
+  const context = { holders, replaces: replacesBy(config), learned, metrics, log };
+  const served = { models, named } as unknown as ModelBook;
   const switching = new ModelSwitch({ ...context, models: served, clock: new HandClock() });
   const swap = (model: string, ...victims: string[]) =>
     switching.swap({ model, previous: null, victims, reason: "" }, signal);
-  return { done, holders, swap, switching };
+  return { done, holders, metrics, swap, switching };
+}
+
+async function evictions(metrics: AgentMetrics): Promise<string[]> {
+  const text = await metrics.text(new Scheduler(rulesOf(agentConfigSchema.parse({}), [])).view(0));
+  return text.split("\n").filter((line) => line.startsWith("farmgate_agent_evictions_total{"));
 }
 
 describe("a swap", () => {
@@ -75,7 +84,10 @@ describe("a swap", () => {
     }
   });
 
-  it("unloads each victim first within a budget, and one of another holder always", async () => {
+  it("unloads each victim first within a budget, beside a pinned script model, and one of another holder always", async () => {
+    const beside = world({ pinned: true });
+    expect(await beside.swap("b", "a")).toEqual({ ok: true });
+    expect(beside.done).toEqual(["script unload a", "script load b"]);
     const within = world({ budget: "24gb" });
     expect(await within.swap("b", "a", "c")).toEqual({ ok: true });
     expect(within.done).toEqual(["script unload a", "command unload c", "script load b"]);
@@ -91,7 +103,19 @@ describe("a swap", () => {
       reason: "a was not unloaded: exit code 1",
       lost: ["c"],
     });
-    expect(done).toEqual(["command unload c", "script unload a"]);
+    expect(done).toEqual(["command unload c", "script unload a", "script lost b"]);
+  });
+
+  it("that fails counts the victims that are gone, and no other, as taken out", async () => {
+    const { swap, metrics } = world({ budget: "24gb", failing: ["unload a"], ready: ["a"] });
+    await swap("b", "c", "a");
+    expect(await evictions(metrics)).toEqual(['farmgate_agent_evictions_total{model="c"} 1']);
+  });
+
+  it("that fails tells the holder that the model is not loaded, so that one that is all the same is found anew", async () => {
+    const { done, swap } = world({ failing: ["load b"] });
+    await swap("b", "a");
+    expect(done).toEqual(["script load b", "script lost b"]);
   });
 
   it("goes on where a victim was not unloaded but answers no more", async () => {
@@ -100,9 +124,9 @@ describe("a swap", () => {
     expect(done).toEqual(["script unload a", "script load b"]);
   });
 
-  it("that fails leaves nothing of the script but pinned models, where it switches by itself", async () => {
+  it("that fails leaves nothing of the script, where it switches by itself", async () => {
     const { swap } = world({ failing: ["load b"] });
-    expect(await swap("b")).toEqual({ ok: false, reason: "exit code 1: no memory", lost: ["a"] });
+    expect(await swap("b")).toEqual({ ok: false, reason: "exit code 1: no memory", lost: ["a", "p"] });
   });
 
   it("that fails within a budget leaves all but the victims", async () => {

@@ -35,6 +35,8 @@ describe("a book of models", () => {
     book.replaceEngine(url, [listed("new", "m0", "alias"), listed("M0")]);
     expect(book.models.map(({ name }) => name)).toEqual(["m0", "new", "M0"]);
     expect(book.find("alias:latest")?.name).toBe("new");
+    expect(book.named("new")?.name).toBe("new");
+    expect(book.named("alias")).toBeUndefined();
     // Whoever was first keeps a name.
     expect(book.find("m0")?.url).toBe("http://h:1");
     expect(book.spellings()).toContain("alias");

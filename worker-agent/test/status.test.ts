@@ -1,7 +1,7 @@
 import { catalogSchema } from "@farmgate/shared";
 import { describe, expect, it } from "vitest";
-import { Learned } from "../src/learned.ts";
-import { Promises } from "../src/promises.ts";
+import { Learned } from "../src/figures/learned.ts";
+import { Promises } from "../src/figures/promises.ts";
 import type { SchedulerRules, SchedulerView, WaitingJob } from "../src/queue/types.ts";
 import { agentConfigSchema } from "../src/index.ts";
 import { ModelBook } from "../src/served-model.ts";
@@ -45,8 +45,8 @@ function moment(over: Partial<Moment> = {}): Moment {
     models: [state("a", { state: "warm", running: 1 }), state("b", { queued: 2, oldestWaitMs: 5_000 }), state("c")],
   };
   const waiting: WaitingJob[] = [
-    { id: "1", requestId: "r1", model: "b", position: 1, waitedMs: 5_000 },
-    { id: "2", requestId: "r2", model: "b", position: 2, waitedMs: 1_000.4 },
+    { id: "1", requestId: "r1", model: "b", priority: "interactive", position: 1, waitedMs: 5_000 },
+    { id: "2", requestId: "r2", model: "b", priority: "interactive", position: 2, waitedMs: 1_000.4 },
   ];
   return {
     now: 100_000,
@@ -121,7 +121,7 @@ describe("a catalogue", () => {
   });
 
   it("tells of a thousand who wait, and of no more", () => {
-    const job = { requestId: "r", model: "b", waitedMs: 0 };
+    const job = { requestId: "r", model: "b", priority: "interactive" as const, waitedMs: 0 };
     const waiting = Array.from({ length: 1_001 }, (_, at) => ({ ...job, id: String(at), position: at + 1 }));
     const { queue } = told(moment({ waiting }));
     expect(queue.waiting).toHaveLength(1_000);

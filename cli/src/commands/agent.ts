@@ -1,5 +1,5 @@
 import { createLog } from "@farmgate/wire";
-import { startAgent } from "@farmgate/worker-agent";
+import { longestStopMs, startAgent } from "@farmgate/worker-agent";
 import type { Command } from "commander";
 import { agentPart } from "../config/agent-part.ts";
 import { openConfig } from "../config/open-config.ts";
@@ -34,5 +34,5 @@ async function runAgent(file: string, name: string | null, io: Io): Promise<void
     config.listen,
     `listen.port in ${file}`,
   );
-  await graceful({ io, log, drainMs: config.drain, close: () => agent.close() }).ended;
+  await graceful({ io, log, drainMs: longestStopMs(config), close: () => agent.close() }).ended;
 }

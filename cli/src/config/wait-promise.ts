@@ -12,6 +12,8 @@ export interface WaitPromises {
 
 /** Beside a load that is so many times as long, `maxWait` is hardly a wait at all. */
 const SHORT_WAIT = 10;
+/** Places with bounds of their own that are all named; of more the first ones and the last. */
+const NAMED = 4;
 
 /**
  * The longest that a request waits in the queue of each agent of a file without problems, and a warning where that is
@@ -65,6 +67,7 @@ function inWords({ bounds, swapped, longestLoadMs, longestAnswerMs }: ConfigProm
     const place = bounds.length === 1 ? "" : ` at place ${from === to ? from : `${from} to ${to}`}`;
     return `${formatDuration(ms)}${place}`;
   });
+  if (places.length > NAMED) places.splice(NAMED - 1, places.length - NAMED, "...");
   const load = `loads of up to ${formatDuration(longestLoadMs)}`;
   const what =
     swapped.length > 0 ? `${swapped.length} models that are swapped, ${load}` : `no model is swapped, ${load}`;
@@ -73,14 +76,10 @@ function inWords({ bounds, swapped, longestLoadMs, longestAnswerMs }: ConfigProm
   return `a request waits at most ${places.join(", ")}: ${what}, ${answers}${attached}`;
 }
 
-/** null: a gateway with these settings waits long enough. */
-function beyond({ bounds }: ConfigPromise, { limits, timeouts }: GatewayConfig): string | null {
+/** null: a gateway with these settings waits long enough. Its `timeouts.firstByte` counts from the turn only. */
+function beyond({ bounds }: ConfigPromise, { limits: { queueWait } }: GatewayConfig): string | null {
   const ms = Math.max(...bounds.map((bound) => bound.ms));
-  const settings = [
-    ["timeouts.firstByte", timeouts.firstByte],
-    ["limits.queueWait", limits.queueWait],
-  ] as const;
-  const shorter = settings.filter(([, limit]) => limit < ms).map(([key, limit]) => `${key} (${formatDuration(limit)})`);
-  if (shorter.length === 0) return null;
-  return `a request may wait ${formatDuration(ms)} for its turn, longer than the gateway's ${shorter.join(" and ")}`;
+  if (queueWait >= ms) return null;
+  const limit = `limits.queueWait (${formatDuration(queueWait)})`;
+  return `a request may wait ${formatDuration(ms)} for its turn, longer than the gateway's ${limit}`;
 }

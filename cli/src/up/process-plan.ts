@@ -1,3 +1,4 @@
+import { longestStopMs as agentStopMs } from "@farmgate/worker-agent";
 import { urlOf } from "../config/derived-workers.ts";
 import type { Farm } from "../config/farm-schema.ts";
 
@@ -13,7 +14,7 @@ export interface ProcessPlan {
   portKey: string;
   /** Answers once the program is up. */
   readyUrl: string;
-  /** How long its running answers may go on at the end, in milliseconds. */
+  /** How long its running answers, and an agent's commands, may take at the end; in milliseconds. */
   drainMs: number;
 }
 
@@ -49,7 +50,7 @@ export function processPlans(farm: Farm, file: string, portFlag: number | null):
         listen: agent.listen,
         portKey: `agents[${i}].listen.port`,
         readyUrl: `${urlOf(agent.listen)}/health`,
-        drainMs: agent.drain,
+        drainMs: agentStopMs(agent),
       }),
     ),
     gatewayPlan(farm, file, portFlag),

@@ -18,7 +18,7 @@ export function showModels(worker: TrackedWorker): TrackedWorker {
     // What was forecast for another state says nothing of this one.
     const next = state === model.state ? model : { ...model, state, predictedWaitMs: null, waitBoundMs: null };
     const last = shown.get(model.id);
-    return last !== undefined && sameModel(last, next) ? last : next;
+    return last !== undefined && sameFields(last, next) ? last : next;
   });
   const report = sharedReport(worker.report, { ...told, models });
   if (report === worker.report) return { ...worker, draining };
@@ -80,43 +80,24 @@ function sharedReport(last: CatalogReport | null, next: CatalogReport): CatalogR
   return same ? last : next;
 }
 
-function sameModel(a: CatalogModel, b: CatalogModel): boolean {
+function sameWaiting(a: CatalogReport["waiting"], b: CatalogReport["waiting"]): boolean {
   return (
-    a === b ||
-    (a.id === b.id &&
-      a.state === b.state &&
-      a.kind === b.kind &&
-      a.contextLength === b.contextLength &&
-      a.slots === b.slots &&
-      a.queued === b.queued &&
-      a.oldestWaitMs === b.oldestWaitMs &&
-      a.loadMs === b.loadMs &&
-      a.tokensPerSecond === b.tokensPerSecond &&
-      a.memoryBytes === b.memoryBytes &&
-      a.quantization === b.quantization &&
-      a.digest === b.digest &&
-      a.predictedWaitMs === b.predictedWaitMs &&
-      a.serviceMs === b.serviceMs &&
-      a.waitBoundMs === b.waitBoundMs &&
-      a.pinned === b.pinned &&
-      sameList(a.aliases, b.aliases) &&
-      sameList(a.apis, b.apis))
+    a.length === b.length &&
+    a.every((one, at) => {
+      const other = b[at];
+      return other !== undefined && sameFields(one, other);
+    })
   );
 }
 
-function sameWaiting(a: CatalogReport["waiting"], b: CatalogReport["waiting"]): boolean {
-  if (a.length !== b.length) return false;
-  return a.every((one, at) => {
-    const other = b[at];
-    return (
-      other !== undefined &&
-      one.id === other.id &&
-      one.model === other.model &&
-      one.position === other.position &&
-      one.waitedMs === other.waitedMs &&
-      one.boundMs === other.boundMs
-    );
-  });
+/** Field by field, whichever there are: one that was forgotten here would be told as it was for ever. */
+function sameFields<T extends object>(a: T, b: T): boolean {
+  if (a === b) return true;
+  for (const field of Object.keys(a) as (keyof T)[]) {
+    const [one, other] = [a[field], b[field]];
+    if (one !== other && !(Array.isArray(one) && Array.isArray(other) && sameList(one, other))) return false;
+  }
+  return true;
 }
 
 /** Two lists with equal elements in one order, or both null. */

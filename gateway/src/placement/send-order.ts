@@ -1,7 +1,6 @@
-import type { EngineCall } from "@farmgate/engines";
-import { readErrorReason } from "@farmgate/engines";
+import { type EngineCall, readErrorReason } from "@farmgate/engines";
 import type { Clock } from "@farmgate/shared";
-import { Exchange, GatheredBytes, type Upstream } from "@farmgate/wire";
+import { type Upstream, type WholeAnswer, wholeAnswer } from "@farmgate/wire";
 
 /** An order that is only accepted is answered at once; one that is answered when it is done takes as long as a load. */
 const LIMIT_MS = { poll: 10_000, answer: 600_000 };
@@ -38,49 +37,30 @@ export async function sendOrder(
   return answer;
 }
 
-function sendCall(
+async function sendCall(
   upstream: Upstream,
   clock: Clock,
   apiKey: string | null,
   call: EngineCall,
   stop: AbortSignal,
 ): Promise<OrderAnswer> {
-  const limitMs = LIMIT_MS[call.done];
   const headers = ["accept", "application/json", "content-type", "application/json"];
   if (apiKey !== null) headers.push("authorization", `Bearer ${apiKey}`);
   const body = Buffer.from(JSON.stringify(call.body));
-  return new Promise((resolve) => {
-    const answer = new GatheredBytes();
-    let status: number | null = null;
-    const exchange = new Exchange(
-      upstream.pool,
-      { origin: upstream.origin, method: "POST", path: upstream.prefix + call.path, headers, body },
-      { firstByteMs: limitMs, idleMs: limitMs },
-      clock,
-      {
-        head(answered) {
-          status = answered;
-        },
-        data(chunk) {
-          answer.add(chunk);
-          if (answer.length > MAX_BODY) exchange.cancel();
-          return true;
-        },
-        end(outcome) {
-          stopTimer();
-          stop.removeEventListener("abort", cancel);
-          const refused = !outcome.ok && outcome.failure.kind === "refused";
-          const silence = outcome.ok ? "no answer" : `no answer (${outcome.failure.message})`;
-          const reason = status === null ? silence : judge(call, status, answer.bytes().toString("utf8"));
-          resolve({ reason, status, done: reason === null && call.done === "answer", refused });
-        },
-      },
-    );
-    const cancel = () => exchange.cancel();
-    // The exchange watches the silences; an answer that trickles needs an end as well.
-    const stopTimer = clock.after(limitMs, cancel);
-    stop.addEventListener("abort", cancel);
-  });
+  const path = upstream.prefix + call.path;
+  const request = { origin: upstream.origin, method: "POST", path, headers, body };
+  const limits = { ms: LIMIT_MS[call.done], bytes: MAX_BODY };
+  const answer = await wholeAnswer(upstream.pool, clock, request, limits, stop);
+  const { head, cut } = answer;
+  const refused = cut !== null && typeof cut === "object" && cut.kind === "refused";
+  if (head === null) return { reason: silence(cut), status: null, done: false, refused };
+  const reason = judge(call, head.status, answer.body.toString("utf8"));
+  return { reason, status: head.status, done: reason === null && call.done === "answer", refused };
+}
+
+function silence(cut: WholeAnswer["cut"]): string {
+  if (cut === "slow") return "no answer in time";
+  return cut !== null && typeof cut === "object" ? `no answer (${cut.message})` : "no answer";
 }
 
 function judge(call: EngineCall, status: number, body: string): string | null {

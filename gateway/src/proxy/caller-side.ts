@@ -7,7 +7,7 @@ import type { AttemptEnd, AttemptTarget } from "./attempt.ts";
 import type { Call, Received } from "./call.ts";
 import { answerHeaders } from "./headers.ts";
 import { fitsOpenStream, OpenedAnswer } from "./opened-answer.ts";
-import { tellAnswered, tellEnded } from "./tell-catalog.ts";
+import { tellAnswered, tellEnded, tellOther } from "./tell-catalog.ts";
 import { tellLearned } from "./tell-learned.ts";
 
 /** An answer that was passed on, up to its end or to where it broke. */
@@ -82,6 +82,7 @@ export class CallerSide implements AttemptTarget {
     if (status < 300 && broke?.kind === "timeout" && call.goneError === null) tellEnded(this.#farm, call, "stalled");
     if (broke === null) {
       if (status === 200) tellLearned(this.#farm, call, this.#choice);
+      if (status === 200) tellOther(this.#farm, call, this.#choice);
       this.#relay.finish(this.#opened?.last());
       return { kind: "relayed", status, error: null };
     }

@@ -1,3 +1,4 @@
+import { adapterFor, lastModelOf, servedOther } from "@farmgate/engines";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
 import type { Call } from "./call.ts";
@@ -34,4 +35,14 @@ export function tellEnded(farm: Farm, call: Call, end: "whole" | "stalled"): voi
 function tellFault(farm: Farm, call: Call, worker: string, reason: string, stalled: boolean): void {
   const { upstreamModel: model, askedAt } = call;
   farm.catalog.apply({ type: "faulted", worker, model, sentAt: askedAt ?? farm.clock.now(), stalled, reason });
+}
+
+/** LM Studio with one model loaded may answer any name by it: a pair that was seen to do so is set aside. */
+export function tellOther(farm: Farm, call: Call, { worker, upstreamModel: model }: Choice): void {
+  if (worker.engine === null || !adapterFor(worker.engine).mayServeOther) return;
+  const answered = lastModelOf(call.tap.text());
+  if (!servedOther(model, answered)) return;
+  const { name } = worker.config;
+  farm.log.warn({ worker: name, model, answered }, `${name} answered ${model} by another model`);
+  farm.catalog.apply({ type: "disowned", worker: name, model, reason: `answered by ${answered} instead` });
 }

@@ -1,5 +1,5 @@
 import { readErrorText } from "@farmgate/engines";
-import { type ApiFamily, errorBody, FarmError } from "@farmgate/shared";
+import { type ApiFamily, errorBody, FarmError, parseJson } from "@farmgate/shared";
 
 /**
  * A worker's answer that its caller is at fault, as an error that can be told inside a stream.
@@ -17,10 +17,6 @@ export function toldFault(family: ApiFamily, status: number, body: string, reque
 }
 
 function parsed(body: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(body);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
+  const value = parseJson(body);
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
 }

@@ -1,3 +1,4 @@
+import { knownState } from "../catalog/known-state.ts";
 import type { Catalog, UnionModel, WorkerEntry } from "../catalog/types.ts";
 import type { Warmth } from "../placement/warmth-notes.ts";
 import type { LiveRequest } from "../proxy/live-requests.ts";
@@ -17,7 +18,9 @@ export function farmWorker(worker: WorkerEntry, inflight: InflightView): object 
     maxConcurrent,
     inflight: inflight.worker(name),
     problem: workerProblem(worker),
-    models: (worker.report?.models ?? []).map(({ id, state, queued }) => ({ id, state, queued })),
+    models: (worker.report?.models ?? []).map((model) => {
+      return { id: model.id, state: knownState(worker, model), queued: model.queued };
+    }),
   };
 }
 
@@ -27,7 +30,7 @@ export function farmModel(model: UnionModel, catalog: Catalog, warmth: Warmth): 
   const { copies, wanted, note } = warmth;
   const states = catalog.workers.flatMap((worker) => {
     const own = worker.byKey.get(model.key);
-    return own === undefined ? [] : [{ worker: worker.config.name, id: own.id, state: own.state }];
+    return own === undefined ? [] : [{ worker: worker.config.name, id: own.id, state: knownState(worker, own) }];
   });
   return {
     id,

@@ -1,3 +1,4 @@
+import { movingMean } from "@farmgate/shared";
 import { LRUCache } from "lru-cache";
 import type { LearnedView, PairTimes } from "./types.ts";
 
@@ -42,13 +43,13 @@ export class Learned implements LearnedView {
     const times = this.#timesOf(worker, key);
     // 1
     if (found === "warm") {
-      times.serviceMs = mean(times.serviceMs, ms);
-      if (streamed) times.firstByteMs = mean(times.firstByteMs, firstByteMs);
+      times.serviceMs = movingMean(times.serviceMs, ms, WEIGHT);
+      if (streamed) times.firstByteMs = movingMean(times.firstByteMs, firstByteMs, WEIGHT);
       return;
     }
     // 2
     const loadMs = firstByteMs - ((streamed ? times.firstByteMs : times.serviceMs) ?? 0);
-    if (loadMs > 0) times.loadMs = mean(times.loadMs, loadMs);
+    if (loadMs > 0) times.loadMs = movingMean(times.loadMs, loadMs, WEIGHT);
   }
 
   /** Forgets every worker that is not in `workers`: after a change of the configuration. */
@@ -71,8 +72,4 @@ export class Learned implements LearnedView {
     }
     return times;
   }
-}
-
-function mean(before: number | null, value: number): number {
-  return before === null ? value : before + WEIGHT * (value - before);
 }

@@ -21,10 +21,14 @@ describe("a newer catalogue", () => {
       predictedWaitMs: 13,
       serviceMs: 15,
       waitBoundMs: 17,
+      pinned: true,
+      commands: ["load"],
+      instances: ["m:2"],
+      aliases: ["n"],
     }).map(([name, value]) => [name as keyof CatalogModel, { [name]: value }]),
   )("is seen when %s alone differs", (name, changed) => {
     const farm = polls(report([catalogModel("m", "warm")]), report([catalogModel("m", "warm", changed)]));
-    expect(farm.worker("a").byKey.get("m")?.[name]).toBe(changed[name]);
+    expect(farm.worker("a").byKey.get("m")?.[name]).toEqual(changed[name]);
   });
 
   it("is seen when its memory or its queue alone differs", () => {

@@ -123,10 +123,11 @@ describe("/farm", () => {
   it("shows where a request waits in its agent's queue, and how long it will at most", async () => {
     const a = await fakeWorker({ m: "cold" }, hangs);
     const waits = { model: "m", position: 3, waited_ms: 12_000, bound_ms: 1_320_000 };
-    a.waiting = [
+    const waiting = [
       { id: "of another gateway", ...waits, position: 2 },
       { id: "q", ...waits },
     ];
+    a.more.catalog = { queue: { waiting } };
     const gateway = await runGateway({ workers: agents({ a }) });
     void chat(gateway, {}, { headers: { "x-request-id": "q" } }).catch(() => {});
     void chat(gateway, {}, { headers: { "x-request-id": "r" } }).catch(() => {});
@@ -140,7 +141,7 @@ describe("/farm", () => {
     expect(queued?.waited_ms).toBeGreaterThanOrEqual(12_000);
     expect((queued?.waited_ms ?? 0) + (queued?.bound_ms ?? 0)).toBe(1_332_000);
     expect((await requests()).find(({ id }) => id === "r")?.queue).toBe(null);
-    a.waiting = [];
+    a.more.catalog = { queue: { waiting: [] } };
     await until("it waits no more", async () => (await requests()).every(({ queue }) => queue === null));
   });
 

@@ -35,7 +35,7 @@ const told = fc.record({
   memoryBytes: fc.constantFrom(null, 5, 10),
 });
 
-/** Up to eight workers, where waiting is weighed, and a request for `m`; the `unknown` figures nobody tells. */
+/** Up to eight workers, where waiting is weighed, and a request for `m`; the `unknown` figures nobody tells of any. */
 export function anyWeighingFarm(...unknown: ("serviceMs" | "loadMs" | "predictedWaitMs")[]): fc.Arbitrary<AnyFarm> {
   return fc
     .record({
@@ -47,7 +47,8 @@ export function anyWeighingFarm(...unknown: ("serviceMs" | "loadMs" | "predicted
     .map(({ workers, strategy, waitingAhead, noted }) => {
       const entries = workers.map(([{ state, usedBytes, budgetBytes, ...sketch }, figures, otherMs], i) => {
         const tells = { ...figures, ...Object.fromEntries(unknown.map((field) => [field, null])) };
-        const models = [model("m", state, tells), model("another", "warm", { serviceMs: otherMs })];
+        const others = { serviceMs: unknown.includes("serviceMs") ? null : otherMs };
+        const models = [model("m", state, tells), model("another", "warm", others)];
         return worker(`w${i}`, { ...sketch, models, memory: { usedBytes, budgetBytes } });
       });
       const context = weighing(farm(entries, strategy), waitingAhead);

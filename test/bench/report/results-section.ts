@@ -1,7 +1,7 @@
-// The part of the README that a run of the bench writes.
+// The parts of the README that a run of the bench writes.
 
-const BEGIN = "<!-- results: begin -->";
-const END = "<!-- results: end -->";
+/** `results`: of the gateway beside the proxies. */
+export type Section = "results" | "scheduler";
 
 export interface Machine {
   cores: number;
@@ -14,9 +14,10 @@ export function resultsText(table: string, machine: Machine, notes: readonly str
   return [where, "", table, ...(notes.length > 0 ? ["", ...notes.map((note) => `* ${note}`)] : [])].join("\n");
 }
 
-export function withResults(readme: string, results: string): string {
-  const begin = readme.indexOf(BEGIN);
-  const end = readme.indexOf(END);
-  if (begin === -1 || end < begin) throw new Error(`no ${BEGIN} ... ${END} to write the results between`);
-  return `${readme.slice(0, begin + BEGIN.length)}\n${results}\n${readme.slice(end)}`;
+export function withResults(readme: string, results: string, section: Section = "results"): string {
+  const [opening, closing] = [`<!-- ${section}: begin -->`, `<!-- ${section}: end -->`];
+  const begin = readme.indexOf(opening);
+  const end = readme.indexOf(closing);
+  if (begin === -1 || end < begin) throw new Error(`no ${opening} ... ${closing} to write the results between`);
+  return `${readme.slice(0, begin + opening.length)}\n${results}\n${readme.slice(end)}`;
 }

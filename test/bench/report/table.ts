@@ -28,7 +28,8 @@ function guideText(guide: Guide): string {
   return `<= ${guide.limit}x${guide.aim === undefined ? "" : `, aim ${guide.aim}x`}`;
 }
 
-function aligned(cells: string[][]): string {
+/** The first line is the head. */
+export function aligned(cells: string[][]): string {
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
   const joined = (line: string[]) =>
     `| ${line.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(" | ")} |`;

@@ -117,15 +117,19 @@ export class AttachedEngine {
     return this.#next;
   }
 
-  /** Its models that the last list tells to be loaded, from now on taken to be; later ones come as `onFound`. */
+  /**
+   * Its models that the last list tells to be loaded, or to load, as for an agent that was killed: from now on taken to
+   * be loaded. Later ones come as `onFound`.
+   */
   foundLoaded(): ServedModel[] {
     this.#tellsFound = true;
-    const loaded = this.#models.filter(
-      (model) =>
-        this.residency.isLoaded(model.name) || (this.#trouble === null && this.listed(model)?.state === "warm"),
-    );
-    for (const model of loaded) this.residency.told(model.name, true);
-    return loaded;
+    return this.#models.filter((model) => {
+      const state = this.#trouble === null ? this.listed(model)?.state : undefined;
+      if (state === "loading") this.residency.arriving(model.name);
+      else if (state === "warm" || this.residency.isLoaded(model.name)) this.residency.told(model.name, true);
+      else return false;
+      return true;
+    });
   }
 
   /** Looks no more. */

@@ -2,7 +2,7 @@ import type { Clock } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
 import { Agent } from "undici";
 import type { AgentConfig } from "../config.ts";
-import type { HeldResult, Holder } from "../holder.ts";
+import type { HeldResult, Holder } from "../holders/holder.ts";
 import type { ServedModel } from "../served-model.ts";
 import type { EngineStatus } from "../status.ts";
 import type { EngineAsker } from "../swap/ask-engine.ts";

@@ -1,4 +1,4 @@
-import { adapterFor, type CatalogModel, type CatalogReport, type EngineName } from "@farmgate/engines";
+import { adapterFor, type CatalogModel, type CatalogReport, type EngineName, slotsOf } from "@farmgate/engines";
 import { anyGlobMatches, nameKey } from "@farmgate/shared";
 import type { AgentConfig } from "../config.ts";
 import type { Leaving, ServedModel } from "../served-model.ts";
@@ -79,7 +79,7 @@ function toServed(
     url: config.url,
     apiKey: config.apiKey,
     sharesUrl: true,
-    slots: said?.slots ?? config.slots ?? wholeSlots(model.slots ?? known?.slots ?? report.slots) ?? usual,
+    slots: said?.slots ?? config.slots ?? slotsOf(model.slots ?? known?.slots ?? report.slots) ?? usual,
     ready: "models",
     health: "/health",
     timeoutMs: said?.timeout ?? timeoutMs,
@@ -94,11 +94,6 @@ function toServed(
     kind: model.kind,
     apis: model.apis,
   };
-}
-
-/** An engine may tell none, or nonsense. */
-function wholeSlots(told: number | null): number | null {
-  return told === null || told < 1 ? null : Math.floor(told);
 }
 
 /**

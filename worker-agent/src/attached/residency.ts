@@ -18,6 +18,8 @@ export interface LostModel {
  */
 export class Residency {
   readonly #loaded = new Set<string>();
+  /** Of these, the ones that were loading when the agent came, and have not been seen loaded yet. */
+  readonly #arriving = new Set<string>();
   /** Loads and unloads under way, by model. */
   readonly #underWay = new Map<string, number>();
   /** The mark of the last change by the agent, by model. */
@@ -56,8 +58,15 @@ export class Residency {
   /** The agent learned it in another way than by a look. */
   told(model: string, loaded: boolean): void {
     this.#changedAt.set(model, this.look());
+    this.#arriving.delete(model);
     if (loaded) this.#loaded.add(model);
     else this.#loaded.delete(model);
+  }
+
+  /** It was loading before the agent came, and has its memory already: it counts as loaded for as long as it loads. */
+  arriving(model: string): void {
+    this.told(model, true);
+    this.#arriving.add(model);
   }
 
   /** What a look brought: the state of each model that the engine lists. */
@@ -71,6 +80,8 @@ export class Residency {
     const lost = this.#lose(mark, (model) => {
       const state = states.get(model);
       if (state === undefined) return "its engine does not list it any more";
+      if (state === "loading" && this.#arriving.has(model)) return null;
+      if (state === "warm") this.#arriving.delete(model);
       return state === "warm" || state === "unknown" ? null : "its engine has unloaded it";
     });
     return { found, lost };
@@ -89,6 +100,8 @@ export class Residency {
       this.#loaded.delete(model);
       lost.push({ model, reason });
     }
+    // Looks come one after the other, so that none is still to come that began before these changes.
+    for (const [model, at] of this.#changedAt) if (at < mark) this.#changedAt.delete(model);
     return lost;
   }
 

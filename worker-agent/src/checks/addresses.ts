@@ -1,6 +1,6 @@
 import { isLoopback, type ReportProblem } from "@farmgate/shared";
 import type { AgentShape } from "../config.ts";
-import { addressOf } from "../served-model.ts";
+import { addressOf, listenerOf } from "../served-model.ts";
 
 /** An engine is attached once. */
 export function checkEngines({ engines }: AgentShape, report: ReportProblem): void {
@@ -54,10 +54,4 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:":
 /** A name for a host that is this machine alone or, to listen on, any address of it. */
 function reachedBy(host: string): string {
   return isLoopback(host) || host === "0.0.0.0" || host === "::" || host === "[::]" ? "localhost" : host;
-}
-
-/** Whatever its path, a URL leads to one listener: every name of this machine's own loopback is one. */
-function listenerOf(url: string): string {
-  const { protocol, hostname, port } = new URL(url);
-  return `${protocol}//${isLoopback(hostname) ? "localhost" : hostname}:${port}`;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import type { Clock, Environment } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
-import type { HeldResult, Holder } from "../holder.ts";
+import type { HeldResult, Holder } from "../holders/holder.ts";
 import type { ServedModel } from "../served-model.ts";
 import type { EngineAsker } from "../swap/ask-engine.ts";
 import { askFacts } from "../swap/ask-facts.ts";
@@ -112,6 +112,8 @@ export class CommandHolder implements Holder {
     const program = programOf(model);
     if (signal.aborted || this.#closed) return { ok: false, reason: `${program} was stopped`, tail: "" };
     let running = this.#running.get(model.name);
+    // Whoever orders a load of what was ready knows already that it died: it need not be told, nor does this load fail.
+    if (running !== undefined && !(await running.runs()) && (await this.#endCommand(model.name))) running = undefined;
     if (running === undefined) {
       if (await accepts(model.url, this.#options.clock)) {
         return { ok: false, reason: `something else answers at ${model.url}: ${program} was not started`, tail: "" };

@@ -1,3 +1,5 @@
+import { movingMean } from "@farmgate/shared";
+
 /** Weight of the newest answer in the mean. */
 const NEWEST = 0.1;
 /** What is assumed before the first answer has ended, in milliseconds. */
@@ -8,7 +10,7 @@ export class AnswerTimes {
   #mean: number | null = null;
 
   add(ms: number): void {
-    this.#mean = this.#mean === null ? ms : this.#mean + NEWEST * (ms - this.#mean);
+    this.#mean = movingMean(this.#mean, ms, NEWEST);
   }
 
   /** Milliseconds in which `jobs` are served by `slots`, loads not counted. */

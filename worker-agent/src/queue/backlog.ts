@@ -85,12 +85,13 @@ export class Backlog {
   /** At most `limit` jobs, those first that are next in their model's queue, the older one of equals. */
   list(now: number, limit: number): WaitingJob[] {
     const found: { entry: Waiting; position: number }[] = [];
-    for (const { queue } of this.#models.waiting) {
-      for (const [index, entry] of queue.inOrder(limit, now).entries()) found.push({ entry, position: index + 1 });
+    for (const { model } of this.#models.line) {
+      for (const [index, entry] of model.queue.inOrder(limit, now).entries())
+        found.push({ entry, position: index + 1 });
     }
     found.sort((a, b) => a.position - b.position || byArrival(a.entry, b.entry));
-    return found.slice(0, limit).map(({ entry: { job, arrivedAt }, position }) => {
-      return { id: job.id, requestId: job.requestId, model: job.model, position, waitedMs: now - arrivedAt };
+    return found.slice(0, limit).map(({ entry: { job, arrivedAt, priority }, position }) => {
+      return { id: job.id, requestId: job.requestId, model: job.model, priority, position, waitedMs: now - arrivedAt };
     });
   }
 

@@ -4,13 +4,14 @@ import type { ModelRules } from "./types.ts";
 /**
  * What may be loaded together.
  *
- * Budget 0: one model at a time, beside which pinned ones and those that nothing takes out of memory do not count. Else the bytes of all loaded models and of the
- * one on its way are at most the budget; a model of unknown size counts as the whole of it. To have one rule for both,
- * a model's weight is counted in bytes, or in models at budget 0.
+ * Budget 0: one model at a time, beside which pinned ones and those that nothing takes out of memory do not count.
+ * Else the bytes of all loaded models and of the one on its way are at most the budget; a model of unknown size counts
+ * as the whole of it. To have one rule for both, a model's weight is counted in bytes, or in models at budget 0.
  */
 export type Weighed = Pick<ModelRules, "name" | "memory" | "pinned" | "unloads" | "replacedIn">;
 
-function capacityOf(budget: number): number {
+/** In the unit of `weightOf`. */
+export function capacityOf(budget: number): number {
   return budget === 0 ? 1 : budget;
 }
 

@@ -1,4 +1,4 @@
-import type { Line, Policy, WaitingModel } from "./policy.ts";
+import type { Line, Policy } from "./policy.ts";
 
 /**
  * The greedy choice, after Jano: a burst for one model costs one swap, however its requests are mixed with others'.
@@ -11,14 +11,19 @@ import type { Line, Policy, WaitingModel } from "./policy.ts";
  * Alone it would let a steady stream starve everybody else. That it does not is the work of turn.ts, not of this file.
  */
 function next({ waiting }: Line): string | null {
-  const inState = (state: WaitingModel["state"]) => waiting.filter((model) => model.state === state);
-  return (longestWaiting(inState("ready")) ?? longestWaiting(inState("cold")))?.name ?? null;
+  const ready = longestWaiting(waiting, ({ state }) => state === "ready");
+  return (ready ?? longestWaiting(waiting, ({ state }) => state === "cold"))?.name ?? null;
 }
 
-/** The model with the smallest `since`; the first of equals. */
-export function longestWaiting<T extends { since: number }>(waiting: readonly T[]): T | null {
+/** Of those that match the one with the smallest `since`; the first of equals. */
+export function longestWaiting<T extends { since: number }>(
+  waiting: readonly T[],
+  matches: (model: T) => boolean,
+): T | null {
   let longest: T | null = null;
-  for (const model of waiting) if (longest === null || model.since < longest.since) longest = model;
+  for (const model of waiting) {
+    if ((longest === null || model.since < longest.since) && matches(model)) longest = model;
+  }
   return longest;
 }
 

@@ -9,6 +9,8 @@ import type { ModelRules, SchedulerRules } from "./types.ts";
 export interface ModelState {
   readonly name: string;
   rules: ModelRules;
+  /** Why it can never be loaded beside the pinned models; null: it can. */
+  neverFits: string | null;
   readonly queue: ModelQueue;
   readonly place: Place;
   readonly failures: FailureBudget;
@@ -38,6 +40,7 @@ export function createModel(model: ModelRules, rules: SchedulerRules): ModelStat
   return {
     name: model.name,
     rules: model,
+    neverFits: null,
     queue: new ModelQueue(rules.maxWait),
     place: new Place(rules.maxWait),
     failures: new FailureBudget(rules),

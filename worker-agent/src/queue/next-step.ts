@@ -1,11 +1,11 @@
-import { type Candidate, chooseVictims, fitsWithout, isBarred, type Rooms } from "./admission.ts";
-import { neverFits } from "./fit.ts";
+import { chooseVictims, fitsWithout } from "./admission.ts";
 import { longestWaiting } from "./greedy.ts";
-import { lineOf, type Waiter, withoutLoads } from "./line.ts";
+import { findReady, findRoom, type Waiter } from "./line.ts";
 import { busyWith, isIdle, type ModelState } from "./model-state.ts";
 import type { Models } from "./models.ts";
 import { hasBegun, type Operation } from "./operation.ts";
-import { mayCloseAt } from "./turn.ts";
+import { type Candidate, type Rooms, RoomTimes } from "./room-times.ts";
+import { hadBatch, mayCloseAt } from "./turn.ts";
 import { nextWish } from "./wishes.ts";
 
 /** How things stand, as far as the next step goes. */
@@ -51,25 +51,30 @@ export type Step =
 export function nextStep(at: Standing, now: number): Step {
   const begun = onItsWay(at);
   if (begun !== null) return begun; // (1)
-  const line = lineOf(at, now);
-  const free = at.operation === null;
-  const cold = free ? line.filter(({ model }) => model.turn === null) : [];
-  const vain = cold.find((waiter) => vainly(waiter, at) !== null);
-  if (vain !== undefined) return { do: "refuse", model: vain.model, reason: vainly(vain, at) ?? "" }; // (2)
-  const overdue = at.policy.due ? longestWaiting(cold.filter(({ from }) => now >= from + at.rules.maxWait)) : null;
-  if (overdue !== null && overdue.roomAt <= now) return admit(overdue, at, now); // (3)
-  if (at.policy.due && overdue === null && hadItsBatch(at, now)) {
-    const next = longestWaiting(cold.filter(({ roomAt }) => roomAt <= now));
+  const { rules, policy, operation } = at;
+  const line = at.models.line;
+  findReady(line, operation);
+  const cold = operation === null ? line.filter(({ model }) => model.turn === null) : [];
+  const times = new RoomTimes(at, false);
+  const refused = inVain(cold, times);
+  if (refused !== null) return refused; // (2)
+  const overdue = policy.due ? longestWaiting(cold, ({ from }) => now >= from + rules.maxWait) : null;
+  // While one is overdue no other is let in, and there are hundreds for which room need not be looked for.
+  const coming = overdue === null ? cold : [overdue];
+  findRoom(coming, times, now);
+  if (overdue?.state === "cold") return admit(overdue, at, now); // (3)
+  if (policy.due && overdue === null && hadItsBatch(at, now)) {
+    const next = longestWaiting(cold, ({ state }) => state === "cold");
     if (next !== null) return admit(next, at, now); // (4)
   }
-  const named = at.policy.next(overdue === null ? { waiting: line } : withoutLoads(line));
+  const named = policy.next({ waiting: line });
   // A policy is anyone's to change: one that names a model nobody waits for, or one that is blocked, is not followed.
-  const next = line.find(({ name }) => name === named);
+  const next = named === null ? undefined : line.find(({ name }) => name === named);
   if (next?.state === "ready") return { do: "grant", model: next.model, othersWait: othersWait(line) }; // (5)
-  if (next?.state === "cold" && overdue === null) return admit(next, at, now);
-  const waits = (overdue !== null ? [overdue] : cold).map(({ roomAt }) => roomAt).filter((time) => time > now);
-  if (!free || overdue !== null) return { do: "wait", until: earliest(waits) };
-  return unasked(at, line, waits, now); // (6), (7), (8)
+  if (next?.state === "cold") return admit(next, at, now);
+  const until = soonestRoom(coming, now);
+  if (operation !== null || overdue !== null) return wait(until);
+  return unasked(at, line, until, now); // (6), (7), (8)
 }
 
 function onItsWay(at: Standing): Step | null {
@@ -82,16 +87,17 @@ function onItsWay(at: Standing): Step | null {
   return [...victims].every((victim) => busyWith(victim) === 0) ? { do: "swap" } : null; // (1.2)
 }
 
-function vainly({ model, from }: Waiter, at: Standing): string | null {
-  const never = neverFits(model.rules, at.models.pinned, at.rules.budget);
-  if (never !== null) return never;
-  return isBarred({ model, from, wished: false }, at) ? "what is loaded cannot be unloaded for it" : null;
+function inVain(cold: readonly Waiter[], times: RoomTimes): Step | null {
+  for (const { model } of cold) {
+    const reason = model.neverFits ?? (times.bars(model) ? "what is loaded cannot be unloaded for it" : null);
+    if (reason !== null) return { do: "refuse", model, reason };
+  }
+  return null;
 }
 
 function hadItsBatch({ present, rules }: Standing, now: number): boolean {
   for (const { turn, rules: model } of present) {
-    if (turn !== null && !model.pinned && turn.grantedBesides >= rules.maxBatch && mayCloseAt(turn, rules) <= now)
-      return true;
+    if (turn !== null && !model.pinned && hadBatch(turn, rules) && mayCloseAt(turn, rules) <= now) return true;
   }
   return false;
 }
@@ -101,24 +107,25 @@ function othersWait(line: readonly Waiter[]): boolean {
 }
 
 /** (6), (7), (8) */
-function unasked(at: Standing, line: readonly Waiter[], waits: readonly number[], now: number): Step {
+function unasked(at: Standing, line: readonly Waiter[], room: number, now: number): Step {
   const wish = at.wishing ? nextWish(at.models, at, othersWait(line), now) : null;
-  if (wish?.do === "admit") return admit(wish.candidate, at, now, wish.cause);
+  if (wish?.do === "admit") return admit(wish.candidate, at, now, { cause: wish.cause });
   if (wish?.do === "forget") return wish;
-  const over: number[] = [];
+  let until = Math.min(room, wish?.until ?? Number.POSITIVE_INFINITY);
   for (const model of at.present) {
     const { pinned, ttl, unloads } = model.rules;
     if (model.turn === null || pinned || ttl === 0 || !unloads || !isIdle(model)) continue;
     if (now >= model.quietSince + ttl) return { do: "unload", model, reason: `${model.name} was idle for its ttl` };
-    over.push(model.quietSince + ttl);
+    until = Math.min(until, model.quietSince + ttl);
   }
-  return { do: "wait", until: earliest([...waits, ...over, wish?.until ?? Number.POSITIVE_INFINITY]) };
+  return wait(until);
 }
 
-function admit(candidate: Candidate, at: Standing, now: number, cause?: string): Step {
-  const { model, wished } = candidate;
-  const victims = chooseVictims(candidate, at, now);
-  return { do: "admit", model, victims, wished, cause: cause ?? causeOf(victims, at) };
+function admit(candidate: Candidate, at: Standing, now: number, wish?: { cause: string }): Step {
+  const { model } = candidate;
+  const wished = wish !== undefined;
+  const victims = chooseVictims(candidate, wished, at, now);
+  return { do: "admit", model, victims, wished, cause: wish?.cause ?? causeOf(victims, at) };
 }
 
 function causeOf(victims: readonly ModelState[], at: Standing): string {
@@ -130,7 +137,13 @@ function causeOf(victims: readonly ModelState[], at: Standing): string {
   return beside === "" ? "nothing is loaded" : `it fits beside ${beside}`;
 }
 
-function earliest(times: readonly number[]): number | null {
-  const at = Math.min(...times);
-  return Number.isFinite(at) ? at : null;
+/** When the mere passing of time makes room for one of them; infinite: never. */
+function soonestRoom(waiters: readonly Waiter[], now: number): number {
+  let soonest = Number.POSITIVE_INFINITY;
+  for (const { roomAt } of waiters) if (roomAt > now && roomAt < soonest) soonest = roomAt;
+  return soonest;
+}
+
+function wait(until: number): Step {
+  return { do: "wait", until: Number.isFinite(until) ? until : null };
 }

@@ -10,47 +10,49 @@ export interface Longest {
   answerMs: number;
 }
 
+/** What every promise of one moment stands on: worked out once, since an engine may list hundreds of models. */
+export interface Terms {
+  readonly models: ReadonlyMap<string, ModelRules>;
+  /** Names of those that must be swapped against each other. */
+  readonly swapped: ReadonlySet<string>;
+  /** The rules that their bound is computed by. */
+  readonly bound: SchedulerRules;
+  readonly answerMs: number;
+  /** The longest load of one that is swapped, in milliseconds; 0: none is. */
+  readonly swapMs: number;
+  /** One load of each model, with the answers that those must wait for, in milliseconds. */
+  readonly allLoadsMs: number;
+  readonly maxWait: number;
+}
+
+export function termsOf(rules: SchedulerRules, longest: Longest): Terms {
+  const swapped = swappedModels(rules);
+  const loads = rules.models.map(({ name }) => longest.loadMs(name));
+  const answerMs = Math.max(1, longest.answerMs);
+  return {
+    models: new Map(rules.models.map((model) => [model.name, model])),
+    swapped: new Set(swapped.map(({ name }) => name)),
+    // Of the models it reads no more than the fewest slots.
+    bound: {
+      ...rules,
+      models: swapped
+        .slice()
+        .sort((a, b) => a.slots - b.slots)
+        .slice(0, 1),
+    },
+    answerMs,
+    swapMs: swapped.reduce((most, { name }) => Math.max(most, longest.loadMs(name)), 0),
+    allLoadsMs: loads.reduce((sum, ms) => sum + ms, 0) + swapped.length * answerMs,
+    maxWait: rules.maxWait,
+  };
+}
+
 /** Where a request stands in its model's queue. */
 export interface Standing {
   /** From 1. */
   place: number;
   /** Its model is loaded now. */
   loaded: boolean;
-}
-
-/** What is the same for all promises of one moment; there may be thousands of models. */
-export interface PromiseBasis {
-  readonly byName: ReadonlyMap<string, ModelRules>;
-  /** Names of the models that must be swapped against each other. */
-  readonly swapped: ReadonlySet<string>;
-  /** The rules with the one of those that has the fewest slots, which is all that `waitBound` asks of models. */
-  readonly boundRules: SchedulerRules;
-  readonly maxWait: number;
-  /** The longest load of a model that is swapped, and one load of each model, in milliseconds. */
-  readonly longestLoad: number;
-  readonly allLoads: number;
-  readonly answer: number;
-}
-
-export function promiseBasis(rules: SchedulerRules, longest: Longest): PromiseBasis {
-  const swapped = swappedModels(rules);
-  return {
-    byName: new Map(rules.models.map((model) => [model.name, model])),
-    swapped: new Set(swapped.map(({ name }) => name)),
-    boundRules: { ...rules, models: fewestSlots(swapped) },
-    maxWait: rules.maxWait,
-    longestLoad: swapped.reduce((most, { name }) => Math.max(most, longest.loadMs(name)), 0),
-    allLoads: rules.models.reduce((sum, { name }) => sum + longest.loadMs(name), 0),
-    answer: Math.max(1, longest.answerMs),
-  };
-}
-
-/** The model with the fewest slots; none of none. */
-export function fewestSlots<M extends Pick<ModelRules, "slots">>(models: readonly M[]): readonly M[] {
-  const [first] = models;
-  return first === undefined
-    ? []
-    : [models.reduce((least, model) => (model.slots < least.slots ? model : least), first)];
 }
 
 /**
@@ -60,22 +62,23 @@ export function fewestSlots<M extends Pick<ModelRules, "slots">>(models: readonl
  * 2. one that stays (pinned, or all of them fit at once): the answers before it in its own slots. If it is not loaded
  *    yet, also its load and one of each model that comes before it, each after the answers that it must wait for.
  *
- * It holds while no load and no answer takes longer than the basis counts with and no engine dies. A failed load is
- * one; who waits for the model that failed is answered then.
+ * It holds while no load and no answer takes longer than `longest` says and no engine dies. A failed load is one; who
+ * waits for the model that failed is answered then.
  */
-export function promisedWait(model: ModelRules, at: Standing, basis: PromiseBasis): number {
+export function promisedWait(model: ModelRules, at: Standing, terms: Terms): number {
   const { place, loaded } = at;
-  const { swapped, boundRules, longestLoad, allLoads, answer } = basis;
+  const { swapped, bound, swapMs, answerMs, allLoadsMs } = terms;
   if (swapped.has(model.name)) {
-    return waitBound(boundRules, { longestLoad, longestAnswer: answer, models: swapped.size, place }); // (1)
+    return waitBound(bound, { longestLoad: swapMs, longestAnswer: answerMs, models: swapped.size, place }); // (1)
   }
-  const loads = allLoads + swapped.size * answer;
-  return (loaded ? 0 : loads) + Math.ceil(place / model.slots) * answer; // (2)
+  return (loaded ? 0 : allLoadsMs) + Math.ceil(place / model.slots) * answerMs; // (2)
 }
 
 /** What a waiting job was told once: its standing then. It is still worth what it was. */
 export interface Told extends Standing {
   at: number;
+  /** It may be overtaken by interactive ones. */
+  batch: boolean;
   /** How long it had waited by then. */
   waitedMs: number;
 }
@@ -87,19 +90,24 @@ export interface Told extends Standing {
  *
  * A request that waits where it could have come to now is promised what a newcomer is, less its wait up to `maxWait`:
  * so long it counts towards being due (R2). Beyond that its wait is no more than its place: what brought it there may
- * have been turns of its own model, after which others' turns come.
+ * have been turns of its own model, after which others' turns come. A batch job may be overtaken for `maxWait` first
+ * (R7). Callers who come later take their turns too: the more of them, the further back a caller's later jobs are.
  */
 export function promisedRest(
   job: WaitingJob,
   before: Told | null,
   now: { at: number; loaded: boolean },
-  basis: PromiseBasis,
+  terms: Terms,
 ): { restMs: number; told: Told } | null {
-  const model = basis.byName.get(job.model);
+  const model = terms.models.get(job.model);
   if (model === undefined) return null;
-  const counts = basis.swapped.has(model.name) ? basis.maxWait : 0;
-  const end = (told: Told) => told.at + promisedWait(model, told, basis) - Math.min(told.waitedMs, counts);
-  const fresh = { at: now.at, place: job.position, loaded: now.loaded, waitedMs: job.waitedMs };
+  const swapped = terms.swapped.has(model.name);
+  const end = (told: Told) => {
+    const credit = swapped || told.batch ? Math.min(told.waitedMs, terms.maxWait) : 0;
+    return told.at + promisedWait(model, told, terms) + (told.batch ? terms.maxWait : 0) - credit;
+  };
+  const batch = job.priority === "batch";
+  const fresh = { at: now.at, place: job.position, loaded: now.loaded, batch, waitedMs: job.waitedMs };
   const told = before !== null && end(before) <= end(fresh) ? before : fresh;
   return { restMs: Math.max(0, end(told) - now.at), told };
 }

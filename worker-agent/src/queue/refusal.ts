@@ -1,8 +1,7 @@
 import { formatDuration } from "@farmgate/shared";
 import type { ErrorCode } from "@farmgate/shared";
-import { neverFits } from "./fit.ts";
 import type { ModelState } from "./model-state.ts";
-import type { Job, ModelRules } from "./types.ts";
+import type { Job } from "./types.ts";
 
 /** Why a job is answered with an error, and when it may be sent again. */
 export interface Refusal {
@@ -12,13 +11,6 @@ export interface Refusal {
   retryAfterS: number | null;
   /** Unset: as the code says. */
   retry?: false;
-}
-
-/** What the door looks at beside the model. */
-export interface Door {
-  draining: boolean;
-  budget: number;
-  pinned: readonly ModelRules[];
 }
 
 /** A failed load may be tried again, but not by every caller in the same instant. */
@@ -36,14 +28,14 @@ const LONGEST_S = 60;
  *
  * null: it may wait. Whether the queue has room is seen only when it could not be granted at once.
  */
-export function refusal(job: Job, model: ModelState | undefined, door: Door, now: number): Refusal | null {
+export function refusal(job: Job, model: ModelState | undefined, draining: boolean, now: number): Refusal | null {
   if (model === undefined) {
     return { code: "model_not_found", message: `no model named ${job.model} here`, retryAfterS: null }; // (1)
   }
-  if (door.draining) {
+  if (draining) {
     return { code: "draining", message: "this worker is draining and takes no new requests", retryAfterS: null }; // (2)
   }
-  const never = model.turn === null ? neverFits(model.rules, door.pinned, door.budget) : null;
+  const never = model.turn === null ? model.neverFits : null;
   if (never !== null) return inVain(model.name, never); // (3)
   return failedTooOften(model, now); // (4)
 }

@@ -72,8 +72,7 @@ export class Residents {
 
   /** Notes since when each loaded model has nothing left while somebody waits for one that is not loaded. */
   noteIdle(strict: boolean, now: number): void {
-    let othersWait = false;
-    for (const { turn } of this.#models.waiting) othersWait ||= turn === null;
+    const othersWait = this.#models.loadIsWaitedFor;
     for (const model of this.#models.present) {
       if (model.turn === null) continue;
       const idle = othersWait && (strict ? busyWith(model) === 0 : isIdle(model));

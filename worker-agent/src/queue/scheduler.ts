@@ -27,7 +27,7 @@ const NOTHING_LEARNED: Costs = { reloadMs: () => null };
 /**
  * One machine's queue and the choice of the loaded models: events in, effects out, one owner of all state.
  * Its rules are in place.ts (R1), turn.ts (R2, R3), next-step.ts (R4, R5), failure-budget.ts (R6), model-queue.ts (R7),
- * admission.ts, fit.ts and evict.ts (R8) and room.ts (R9); what they promise is computed in bound.ts.
+ * room-times.ts, admission.ts, fit.ts and evict.ts (R8) and room.ts (R9); what they promise is computed in bound.ts.
  *
  * `now` is in milliseconds on a clock that never goes back, the one that `Job.arrivedAt` is on.
  */
@@ -137,8 +137,7 @@ export class Scheduler {
       throw new Error(`job ${job.id} is here already`);
     }
     const model = this.#models.find(job.model);
-    const door = { draining: this.#draining, budget: this.#rules.budget, pinned: this.#models.pinned };
-    const refused = refusal(job, model, door, now);
+    const refused = refusal(job, model, this.#draining, now);
     if (refused !== null) this.#reject(job.id, refused);
     return model === undefined || refused !== null ? null : this.#backlog.add(job, model, now);
   }

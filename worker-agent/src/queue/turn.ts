@@ -55,10 +55,7 @@ export function keepUntil(turn: Turn, idleSince: number, rules: TurnRules): numb
   return Math.max(turn.readyAt + rules.minResident, idleSince + (rules.gather ?? 0));
 }
 
-/**
- * Rule R2: from when a model that waits is due against this turn: when its wait has reached `maxWait`, or since the
- * turn has had `maxBatch` grants while a model waited that is not loaded.
- */
-export function dueAt(waitingFrom: number, turn: Turn, rules: TurnRules): number {
-  return turn.grantedBesides >= rules.maxBatch ? Number.NEGATIVE_INFINITY : waitingFrom + rules.maxWait;
+/** Rule R2: every model that waits is due against a turn that has had `maxBatch` grants while one waited. */
+export function hadBatch(turn: Turn, rules: TurnRules): boolean {
+  return turn.grantedBesides >= rules.maxBatch;
 }

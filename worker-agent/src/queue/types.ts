@@ -146,6 +146,8 @@ export interface WaitingJob {
   id: string;
   requestId: string;
   model: string;
+  /** Of the class that it counts in now: a batch job becomes interactive with age. */
+  priority: Priority;
   /** 1 for the job that its model's queue takes next. */
   position: number;
   waitedMs: number;

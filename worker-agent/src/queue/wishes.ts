@@ -1,7 +1,6 @@
-import { type Candidate, roomAt, type Rooms } from "./admission.ts";
-import { neverFits } from "./fit.ts";
 import type { ModelState } from "./model-state.ts";
 import type { Models } from "./models.ts";
+import { type Candidate, type Rooms, RoomTimes } from "./room-times.ts";
 
 /** What to do about the loads that nobody waits for. */
 export type WishStep =
@@ -21,24 +20,26 @@ export type WishStep =
  */
 export function nextWish(models: Models, rooms: Rooms, othersWait: boolean, now: number): WishStep {
   const missing = models.wished.filter(({ turn }) => turn === null);
+  if (missing.length === 0) return { do: "wait", until: null };
+  const times = new RoomTimes(rooms, true);
   let until = Number.POSITIVE_INFINITY;
   for (const model of missing) {
-    if (!model.rules.pinned || neverFits(model.rules, models.pinned, rooms.rules.budget) !== null) continue;
-    const candidate = { model, from: model.missingSince ?? now, wished: true };
-    const at = Math.max(retryAt(model, now), roomAt(candidate, rooms));
+    if (!model.rules.pinned || model.neverFits !== null) continue;
+    const candidate = { model, from: model.missingSince ?? now };
+    const at = Math.max(retryAt(model, now), times.at(candidate));
     if (at <= now) return { do: "admit", candidate, cause: `${model.name} is to be loaded always` }; // (1)
     until = Math.min(until, at);
   }
   for (const model of missing) {
     if (!model.preload) continue;
-    const candidate = { model, from: null, wished: true };
-    if (roomAt(candidate, rooms) > now) return { do: "forget", model };
+    const candidate = { model, from: null };
+    if (times.at(candidate) > now) return { do: "forget", model };
     return { do: "admit", candidate, cause: `${model.name} is to be loaded at start` }; // (2)
   }
   for (const model of othersWait ? [] : missing) {
     if (!model.bringBack) continue;
-    const candidate = { model, from: null, wished: true };
-    if (roomAt(candidate, rooms) > now) continue;
+    const candidate = { model, from: null };
+    if (times.at(candidate) > now) continue;
     const at = retryAt(model, now);
     if (at <= now) return { do: "admit", candidate, cause: `the engine of ${model.name} had died` }; // (3)
     until = Math.min(until, at);

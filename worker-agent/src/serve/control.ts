@@ -3,7 +3,7 @@ import { type Clock, FarmError, HEADER, pathOf } from "@farmgate/shared";
 import { type Caller, createControlApp, type HttpHandler, isAdmin, type KeyRing, type Log } from "@farmgate/wire";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Executor } from "../executor.ts";
-import type { Learned } from "../learned.ts";
+import type { Learned } from "../figures/learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
 import { catalogOf, type EngineStatus, healthOf, type Identity, type Moment } from "../status.ts";

@@ -21,7 +21,7 @@ import {
   wishesOf,
 } from "@farmgate/wire";
 import type { Executor } from "../executor.ts";
-import type { Learned } from "../learned.ts";
+import type { Learned } from "../figures/learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
 import { inferenceBody } from "./agent-paths.ts";

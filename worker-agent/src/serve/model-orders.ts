@@ -58,10 +58,11 @@ export class ModelOrders {
   async unload(model: ServedModel, requestId: string): Promise<void> {
     const { name } = model;
     if (!this.#unloads(model)) {
-      throw new FarmError(
-        "not_supported",
-        "The swap script is not said to know how to unload: set `swap.unload: true` when it does.",
-      );
+      const why =
+        model.heldBy.kind === "engine"
+          ? `The engine at ${model.heldBy.url} has no call that unloads ${name}.`
+          : "The swap script is not said to know how to unload: set `swap.unload: true` when it does.";
+      throw new FarmError("not_supported", why);
     }
     const view = this.#executor.view();
     const state = view.models.find((entry) => entry.name === name);

@@ -25,10 +25,14 @@ import type { Job } from "../queue/types.ts";
 import type { ServedModel } from "../served-model.ts";
 import { afterFailure, deadlineError, lostEngine, toFarmError } from "./engine-failure.ts";
 import { type AnswerFigures, readAnswerFigures } from "./answer-figures.ts";
+import { LoadingAnswer } from "./loading-answer.ts";
 import { SignsOfLife } from "./signs-of-life.ts";
 
 /** The caller's patience is the limit; these only free a slot that a dead engine would hold for ever. Milliseconds. */
 const ENGINE_TIMEOUTS = { firstByteMs: 3_600_000, idleMs: 3_600_000 };
+
+/** Until an engine that says that it is loading is asked again, in milliseconds. */
+const LOADING_PAUSE_MS = 500;
 
 /** What a comment in a stream begins with. */
 const COLON = 0x3a;
@@ -76,10 +80,12 @@ export class ServedRequest implements Waiter, ExchangeSink {
   readonly #answer: AnswerRelay;
   readonly #signs: SignsOfLife;
   readonly #startedAt: number;
-  /** Let go once the answer has begun: from then on it cannot be sent again. */
+  /** Let go once the answer has begun, or its caller has left: from then on it is not sent again. */
   #body: Buffer | null;
   #job: Job;
   #exchange: Exchange | null = null;
+  /** Calls off the next try at an engine that is loading; null: no such pause. */
+  #endPause: (() => void) | null = null;
   #ended = false;
   /** The caller is gone; its answer may still be read on. */
   #left = false;
@@ -130,6 +136,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
   }
 
   cut(error: FarmError): void {
+    if (this.#endPause !== null) return this.#breakOff(error);
     if (!this.#left) this.#cutBy = error;
     this.#exchange?.cancel();
   }
@@ -175,7 +182,23 @@ export class ServedRequest implements Waiter, ExchangeSink {
     const request = { origin, method, path: prefix + path, headers, body: this.#body };
     const firstByteMs = Math.min(ENGINE_TIMEOUTS.firstByteMs, this.#deadlineLeft());
     const timeouts = { ...ENGINE_TIMEOUTS, firstByteMs };
-    this.#exchange = new Exchange(pool, request, timeouts, this.#context.clock, this);
+    const { clock } = this.#context;
+    const loads = (this.#grantedAt ?? 0) + this.#order.model.timeoutMs > clock.now();
+    const sink = loads ? new LoadingAnswer(this, clock, () => this.#askLater()) : this;
+    this.#exchange = new Exchange(pool, request, timeouts, clock, sink);
+  }
+
+  /** The model is not ready after all: as long as its load may still take, the request is held and sent again. */
+  #askLater(): void {
+    if (this.#left) return this.#finish(499, "the caller left");
+    if (this.#cutBy !== null) return this.#breakOff(this.#cutBy);
+    this.#exchange = null;
+    const pauseMs = Math.min(LOADING_PAUSE_MS, this.#deadlineLeft());
+    this.#endPause = this.#context.clock.after(pauseMs, () => {
+      this.#endPause = null;
+      if (this.#deadlineLeft() === 0) this.#breakOff(deadlineError());
+      else this.#send(this.#context.upstreams.to(this.#order.model.url));
+    });
   }
 
   #deadlineLeft(): number {
@@ -221,6 +244,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
     if (this.#ended) return;
     this.#left = true;
     if (this.#exchange !== null) {
+      this.#body = null;
       this.#exchange.abandon(this.#order.model.drainOnAbort);
       return;
     }
@@ -231,6 +255,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
   #finish(status: number, error: string | null): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#endPause?.();
     this.#signs.stop();
     this.#context.executor.finished(this.#job.id);
     this.#onEnd({

@@ -1,5 +1,5 @@
 import type { Clock } from "@farmgate/shared";
-import { GatheredBytes } from "@farmgate/wire";
+import { type WholeAnswer, wholeAnswer } from "@farmgate/wire";
 import { Agent } from "undici";
 
 /** More than any list of models; a longer answer is cut off there. */
@@ -24,38 +24,26 @@ export interface EngineQuestion {
 /** Asks engines small questions, each on a connection of its own: what it meets is the engine that runs now. */
 export class EngineAsker {
   readonly #clock: Clock;
-  readonly #agent = new Agent({ pipelining: 0, headersTimeout: 0, bodyTimeout: 0 });
+  readonly #agent = new Agent({ pipelining: 0 });
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** Never rejects: an engine that does not answer in time is an answer too. */
-  async ask(question: EngineQuestion): Promise<EngineAnswer> {
-    const limit = new AbortController();
-    const stopTimer = this.#clock.after(question.limitMs, () => limit.abort(new Error("no answer in time")));
-    try {
-      const { origin, pathname, search } = new URL(question.url);
-      const { statusCode, body } = await this.#agent.request({
-        origin,
-        path: pathname + search,
-        method: question.json === null ? "GET" : "POST",
-        headers: headersOf(question),
-        body: question.json === null ? null : JSON.stringify(question.json),
-        signal: AbortSignal.any([limit.signal, question.signal]),
-      });
-      const text = new GatheredBytes();
-      for await (const chunk of body as AsyncIterable<Buffer>) {
-        text.add(chunk);
-        if (text.length > MAX_BYTES) break;
-      }
-      return { status: statusCode, text: text.bytes().toString("utf8") };
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      return { status: 0, text: code === "ECONNREFUSED" ? "nothing listens there" : message };
-    } finally {
-      stopTimer();
+  async ask({ url, json, apiKey = null, limitMs, signal }: EngineQuestion): Promise<EngineAnswer> {
+    const { origin, pathname, search } = new URL(url);
+    const headers = apiKey === null ? [] : ["authorization", `Bearer ${apiKey}`];
+    if (json !== null) headers.push("content-type", "application/json");
+    const body = json === null ? null : Buffer.from(JSON.stringify(json));
+    const request = { origin, method: json === null ? "GET" : "POST", path: pathname + search, headers, body };
+    const limits = { ms: limitMs, bytes: MAX_BYTES };
+    const answer = await wholeAnswer(this.#agent, this.#clock, request, limits, signal);
+    const { head, cut } = answer;
+    if (head !== null && (cut === null || cut === "large")) {
+      return { status: head.status, text: answer.body.toString("utf8") };
     }
+    return { status: 0, text: whyNone(cut) };
   }
 
   close(): Promise<void> {
@@ -63,9 +51,8 @@ export class EngineAsker {
   }
 }
 
-function headersOf({ json, apiKey = null }: EngineQuestion): Record<string, string> {
-  return {
-    ...(json === null ? {} : { "content-type": "application/json" }),
-    ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
-  };
+function whyNone(cut: WholeAnswer["cut"]): string {
+  if (cut === "slow") return "no answer in time";
+  if (cut === null || typeof cut === "string") return "it was not waited for";
+  return cut.kind === "refused" ? "nothing listens there" : cut.message;
 }

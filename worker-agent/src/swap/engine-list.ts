@@ -1,4 +1,4 @@
-import { nameKey } from "@farmgate/shared";
+import { nameKey, parseJson } from "@farmgate/shared";
 import { z } from "zod";
 
 const figure = z.number().finite().positive().nullish().catch(null);
@@ -53,12 +53,4 @@ function entryOf(body: string, engineName: string) {
   const key = nameKey(engineName);
   const isNamed = (name: string) => nameKey(name) === key;
   return list.data.data.find(({ id, aliases }) => isNamed(id) || aliases?.some(isNamed)) ?? null;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,7 +1,7 @@
 import { type Clock, type Environment, formatDuration } from "@farmgate/shared";
 import { type Exit, howEnded, launch } from "./launch.ts";
 import { endGroup } from "./process-group.ts";
-import type { RunningNotes } from "./running-note.ts";
+import type { Forget, RunningNotes } from "./running-note.ts";
 import { openOutput, readTail } from "./script-output.ts";
 
 export interface ScriptRun {
@@ -18,6 +18,11 @@ export interface ScriptRun {
   clock: Clock;
   /** Ends the script and its process group early. */
   signal: AbortSignal;
+  /**
+   * Brings to an end what the script has begun, and says what came of it all. Until then its note stands, so that the
+   * next agent knows of it should this one be killed. Left out: the script's end is all.
+   */
+  finish?: (result: ScriptResult) => Promise<ScriptResult>;
 }
 
 /** `tail`: the last lines of the output. `reason` reads on after the script's name: "ended with exit code 3". */
@@ -28,16 +33,19 @@ type Ending = Exit | { kind: "timeout" } | { kind: "stopped" };
 /**
  * Runs a script as a process group of its own. Its exit is what counts, not the end of its output: an engine that it
  * leaves in the background keeps the output file open and lives on. Only a script that does not end in time, or is
- * stopped, is ended with its whole group.
+ * stopped, is ended with its whole group. What an agent that stops leaves half done stays noted.
  */
 export async function runScript(run: ScriptRun): Promise<ScriptResult> {
-  const ending = await start(run);
-  const tail = await readTail(run.outputFile).catch(() => "");
-  if (ending.kind === "exit" && ending.code === 0) return { ok: true, tail };
-  return { ok: false, reason: reasonOf(ending, run), tail };
+  const { finish = (result) => Promise.resolve(result), outputFile, signal } = run;
+  const { ending, forget } = await start(run);
+  const tail = await readTail(outputFile).catch(() => "");
+  const isGood = ending.kind === "exit" && ending.code === 0;
+  const result = await finish(isGood ? { ok: true, tail } : { ok: false, reason: reasonOf(ending, run), tail });
+  if (result.ok || !signal.aborted) await forget();
+  return result;
 }
 
-async function start(run: ScriptRun): Promise<Ending> {
+async function start(run: ScriptRun): Promise<{ ending: Ending; forget: Forget }> {
   const output = await openOutput(run.outputFile);
   const { words, directory, environment, notes } = run;
   const noted = {
@@ -50,11 +58,10 @@ async function start(run: ScriptRun): Promise<Ending> {
   } as const;
   const { pid, exited, forget } = await launch({ words, directory, environment, output: output.fd, notes, noted });
   await output.close();
-  if (pid === null) return exited;
+  if (pid === null) return { ending: await exited, forget };
   const ending = await endingOf(exited, run);
   if (ending.kind === "timeout" || ending.kind === "stopped") await endGroup(pid, run.clock);
-  await forget();
-  return ending;
+  return { ending, forget };
 }
 
 function endingOf(exited: Promise<Exit>, run: ScriptRun): Promise<Ending> {

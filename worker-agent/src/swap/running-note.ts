@@ -1,7 +1,7 @@
 import { link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pid as ownPid } from "node:process";
-import type { Clock } from "@farmgate/shared";
+import { type Clock, parseJson } from "@farmgate/shared";
 import { z } from "zod";
 import { endGroup } from "./process-group.ts";
 import { identityOf, isAlive, type ProcessIdentity } from "./process-identity.ts";
@@ -84,7 +84,7 @@ export class RunningNotes {
     agent: ProcessIdentity,
   ): Promise<Leftover | null> {
     const text = await readFile(join(this.#directory, `${process}.${number}.json`), "utf8").catch(() => "");
-    const note = noteSchema.safeParse(parsed(text)).data;
+    const note = noteSchema.safeParse(parseJson(text)).data;
     if (note === undefined || note.kind !== kind || (await isAlive(note.agent))) return null;
     const name = `${process}.${number + 1}.json`;
     const own = { ...note, agent };
@@ -118,21 +118,22 @@ export class RunningNotes {
 
 /**
  * Ends the scripts, each with its process group, of agents that were killed; tells whether there was one. What a script
- * that has ended left in the background is left alone.
+ * that has ended left in the background is left alone. `finish` then brings to an end what the script had begun: a note
+ * stands for longer than its script, until the model was ready or gone.
  */
-export async function endLeftoverScripts(notes: RunningNotes, clock: Clock): Promise<boolean> {
-  const ended = (await notes.leftovers("script")).map(async ({ note, forget }) => {
-    const runs = await isAlive(note.process);
-    if (!runs || (await endGroup(note.process.pid, clock))) await forget();
-    return runs;
+export async function endLeftoverScripts(
+  notes: RunningNotes,
+  clock: Clock,
+  finish: (note: RunningNote) => Promise<void>,
+): Promise<boolean> {
+  const leftovers = (await notes.leftovers("script")).map(async ({ note, forget }) => {
+    const ran = await isAlive(note.process);
+    return { note, forget, ran, isGone: !ran || (await endGroup(note.process.pid, clock)) };
   });
-  return (await Promise.all(ended)).includes(true);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
+  const ended = await Promise.all(leftovers);
+  for (const { note, forget, isGone } of ended) {
+    await finish(note);
+    if (isGone) await forget();
   }
+  return ended.some(({ ran }) => ran);
 }

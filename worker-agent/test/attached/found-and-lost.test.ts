@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { until } from "../support/conditions.ts";
-import { attach, never, startOllama, startServer } from "./attached-rig.ts";
+import { attach, never, startOllama, startRouter, startServer } from "./attached-rig.ts";
 
 const generate = (url: string, body: object) =>
   fetch(`${url}/api/generate`, { method: "POST", body: JSON.stringify(body) });
@@ -15,6 +15,24 @@ describe("models that come and go at an attached engine by themselves", () => {
     expect(await holder.found(book.models)).toEqual([model("a")]);
     await until(() => ollama.looks > looks + 5);
     expect(news).toEqual([`models ${ollama.url}: a:latest b:latest`]);
+  });
+
+  it("are found at start while they load already, and not lost before they are loaded", async () => {
+    const router = await startRouter({ models: ["a", "b"], load: "400ms" });
+    const load = fetch(`${router.url}/models/load`, { method: "POST", body: JSON.stringify({ model: "a" }) });
+    const state = async () => {
+      const { data } = (await (await fetch(`${router.url}/models`)).json()) as {
+        data: { status: { value: string } }[];
+      };
+      return data[0]?.status.value;
+    };
+    await until(async () => (await state()) === "loading");
+    const { holder, book, news, model } = await attach([{ url: router.url }], { asks: false });
+    expect(await holder.found(book.models)).toEqual([model("a")]);
+    await load;
+    await until(async () => (await state()) === "loaded");
+    expect(await holder.isReady(model("a"), never)).toBe(true);
+    expect(news.filter((text) => !text.startsWith("models"))).toEqual([]);
   });
 
   it("are found when another client loads one, and lost, once, when the engine unloads it", async () => {

@@ -25,6 +25,17 @@ describe("what the agent takes for loaded on an attached engine", () => {
     expect(residency.seen(residency.look(), states(told)).lost).toEqual([]);
   });
 
+  it("keeps a model that was loading when the agent came, until it is loaded or is not", () => {
+    const residency = new Residency();
+    residency.arriving("a");
+    residency.arriving("b");
+    expect(residency.seen(residency.look(), states({ a: "loading", b: "loading" }))).toEqual({ found: [], lost: [] });
+    const reason = "its engine has unloaded it";
+    const { found, lost } = residency.seen(residency.look(), states({ a: "warm", b: "failed" }));
+    expect([found, lost]).toEqual([[], [{ model: "b", reason }]]);
+    expect(residency.seen(residency.look(), states({ a: "loading" })).lost).toEqual([{ model: "a", reason }]);
+  });
+
   it("keeps what it knows of a model whose state the engine does not know", () => {
     const residency = new Residency();
     residency.told("a", true);

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { only, until } from "../support/conditions.ts";
@@ -122,6 +123,21 @@ describe("a command that dies", () => {
     await until(() => holder.lost.length > 0);
     expect(await rig.running("child")).not.toContain(child);
     expect(await holder.load(a, null, never)).toMatchObject({ ok: true });
+    expect(await rig.clashes()).toBe("");
+  });
+
+  it("is started anew by a load that comes before the word of its end, and is no loss then", async () => {
+    const rig = await commandRig();
+    const holder = rig.holder();
+    const a = await rig.model("a");
+    await holder.load(a, null, never);
+    const pid = only(await rig.running("a"));
+    process.kill(pid, "SIGKILL");
+    // Waited for without a turn of the event loop, by which the word would come.
+    while (!/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8")));
+    expect(await holder.load(a, null, never)).toMatchObject({ ok: true });
+    expect(await rig.running("a")).not.toContain(pid);
+    expect(holder.lost).toEqual([]);
     expect(await rig.clashes()).toBe("");
   });
 

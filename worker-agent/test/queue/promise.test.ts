@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { waitBound } from "../../src/queue/bound.ts";
-import { type Longest, promiseBasis, promisedRest, promisedWait, type Told } from "../../src/queue/promise.ts";
+import { type Longest, promisedRest, promisedWait, termsOf, type Told } from "../../src/queue/promise.ts";
 import { swappedModels } from "../../src/queue/swappable.ts";
 import type { ModelRules, SchedulerRules } from "../../src/queue/types.ts";
 
@@ -57,7 +57,7 @@ describe("the models that are swapped", () => {
 describe("the promise on waiting", () => {
   it("is 22 minutes for three models of 180 s at default settings and answers of a minute", () => {
     for (const loaded of [true, false]) {
-      expect(promisedWait(a, { place: 1, loaded }, promiseBasis(rules([a, b, c]), THREE_MINUTES))).toBe(22 * MINUTE);
+      expect(promisedWait(a, { place: 1, loaded }, termsOf(rules([a, b, c]), THREE_MINUTES))).toBe(22 * MINUTE);
     }
   });
 
@@ -66,50 +66,37 @@ describe("the promise on waiting", () => {
     const longest = { loadMs: (name: string) => (name === "p" ? 99 * MINUTE : MINUTE), answerMs: MINUTE };
     const at = { longestLoad: MINUTE, longestAnswer: MINUTE, models: 2, place: 9 };
     const bound = waitBound(rules([a, b]), at);
-    expect(promisedWait(a, { place: 9, loaded: false }, promiseBasis(rules([a, b, pinned]), longest))).toBe(bound);
+    expect(promisedWait(a, { place: 9, loaded: false }, termsOf(rules([a, b, pinned]), longest))).toBe(bound);
   });
 
   it("is the answers before it for a model that stays, and the loads before it until it is loaded", () => {
     const pinned = model("p", { pinned: true, slots: 2 });
-    const beside = rules([a, b, pinned]);
-    expect(promisedWait(pinned, { place: 1, loaded: true }, promiseBasis(beside, THREE_MINUTES))).toBe(MINUTE);
-    expect(promisedWait(pinned, { place: 5, loaded: true }, promiseBasis(beside, THREE_MINUTES))).toBe(3 * MINUTE);
-    expect(promisedWait(pinned, { place: 1, loaded: false }, promiseBasis(beside, THREE_MINUTES))).toBe(
-      (9 + 2 + 1) * MINUTE,
-    );
-    expect(promisedWait(a, { place: 1, loaded: false }, promiseBasis(rules([a]), THREE_MINUTES))).toBe(4 * MINUTE);
+    const beside = termsOf(rules([a, b, pinned]), THREE_MINUTES);
+    expect(promisedWait(pinned, { place: 1, loaded: true }, beside)).toBe(MINUTE);
+    expect(promisedWait(pinned, { place: 5, loaded: true }, beside)).toBe(3 * MINUTE);
+    expect(promisedWait(pinned, { place: 1, loaded: false }, beside)).toBe((9 + 2 + 1) * MINUTE);
+    expect(promisedWait(a, { place: 1, loaded: false }, termsOf(rules([a]), THREE_MINUTES))).toBe(4 * MINUTE);
   });
 });
 
 describe("what is left of it for one that waits", () => {
-  const three = rules([a, b, c]);
+  const three = termsOf(rules([a, b, c]), THREE_MINUTES);
   const job = (position: number, waitedMs: number) => {
-    return { id: "1", requestId: "r1", model: "a", position, waitedMs };
+    return { id: "1", requestId: "r1", model: "a", priority: "interactive" as const, position, waitedMs };
   };
   const cold = (at: number) => ({ at, loaded: false });
 
   it("counts down from what it was when it came", () => {
-    const first = promisedRest(job(1, 0), null, cold(0), promiseBasis(three, THREE_MINUTES));
+    const first = promisedRest(job(1, 0), null, cold(0), three);
     expect(first?.restMs).toBe(22 * MINUTE);
-    const later = promisedRest(
-      job(1, 10 * MINUTE),
-      first?.told ?? null,
-      cold(10 * MINUTE),
-      promiseBasis(three, THREE_MINUTES),
-    );
+    const later = promisedRest(job(1, 10 * MINUTE), first?.told ?? null, cold(10 * MINUTE), three);
     expect(later?.restMs).toBe(12 * MINUTE);
-    const last = promisedRest(
-      job(1, 30 * MINUTE),
-      later?.told ?? null,
-      cold(30 * MINUTE),
-      promiseBasis(three, THREE_MINUTES),
-    );
+    const last = promisedRest(job(1, 30 * MINUTE), later?.told ?? null, cold(30 * MINUTE), three);
     expect(last?.restMs).toBe(0);
   });
 
   it("counts the wait so far of one that was not seen before, as far as it brought it nearer", () => {
-    const rest = (waitedMs: number) =>
-      promisedRest(job(1, waitedMs), null, cold(99), promiseBasis(three, THREE_MINUTES))?.restMs;
+    const rest = (waitedMs: number) => promisedRest(job(1, waitedMs), null, cold(99), three)?.restMs;
     expect(rest(30_000)).toBe(21.5 * MINUTE);
     expect(rest(MINUTE)).toBe(21 * MINUTE);
     // It may have been at place 500 and have had turns of its own.
@@ -117,33 +104,31 @@ describe("what is left of it for one that waits", () => {
   });
 
   it("gets better with its place, and not worse when others are let in before it", () => {
-    const far = promisedRest(job(9, 0), null, cold(0), promiseBasis(three, THREE_MINUTES));
+    const far = promisedRest(job(9, 0), null, cold(0), three);
     expect(far?.restMs).toBe(64 * MINUTE);
-    const near = promisedRest(
-      job(1, 5 * MINUTE),
-      far?.told ?? null,
-      cold(5 * MINUTE),
-      promiseBasis(three, THREE_MINUTES),
-    );
+    const near = promisedRest(job(1, 5 * MINUTE), far?.told ?? null, cold(5 * MINUTE), three);
     expect(near?.restMs).toBe(21 * MINUTE);
-    const again = promisedRest(
-      job(9, 6 * MINUTE),
-      near?.told ?? null,
-      cold(6 * MINUTE),
-      promiseBasis(three, THREE_MINUTES),
-    );
+    const again = promisedRest(job(9, 6 * MINUTE), near?.told ?? null, cold(6 * MINUTE), three);
     expect(again?.restMs).toBe(20 * MINUTE);
   });
 
+  it("leaves a batch job time to be overtaken, until it counts as interactive", () => {
+    const batch = { ...job(1, 30_000), priority: "batch" as const };
+    const first = promisedRest(batch, null, cold(0), three);
+    expect(first?.restMs).toBe(22.5 * MINUTE);
+    const grown = promisedRest(job(1, MINUTE), first?.told ?? null, cold(30_000), three);
+    expect(grown?.restMs).toBe(21 * MINUTE);
+  });
+
   it("is told anew when longer answers were seen", () => {
-    const first = promisedRest(job(1, 0), null, cold(0), promiseBasis(three, THREE_MINUTES));
-    const longer = { ...THREE_MINUTES, answerMs: 2 * MINUTE };
-    const rest = promisedRest(job(1, MINUTE), first?.told ?? null, cold(MINUTE), promiseBasis(three, longer))?.restMs;
-    expect(rest).toBe(promisedWait(a, { place: 1, loaded: false }, promiseBasis(three, longer)) - MINUTE);
+    const first = promisedRest(job(1, 0), null, cold(0), three);
+    const longer = termsOf(rules([a, b, c]), { ...THREE_MINUTES, answerMs: 2 * MINUTE });
+    const rest = promisedRest(job(1, MINUTE), first?.told ?? null, cold(MINUTE), longer)?.restMs;
+    expect(rest).toBe(promisedWait(a, { place: 1, loaded: false }, longer) - MINUTE);
   });
 
   it("is not known for a model that is gone", () => {
-    expect(promisedRest({ ...job(1, 0), model: "gone" }, null, cold(0), promiseBasis(three, THREE_MINUTES))).toBe(null);
+    expect(promisedRest({ ...job(1, 0), model: "gone" }, null, cold(0), three)).toBe(null);
   });
 
   it("is never negative, and for one place its end never moves away", () => {
@@ -163,16 +148,14 @@ describe("what is left of it for one that waits", () => {
     });
     fc.assert(
       fc.property(farm, fc.array(look), ({ answerMs, pinned, slots, memory, ...queue }, looks) => {
-        const varied = rules([model("a", { pinned, slots, memory }), b, c], queue);
+        const varied = termsOf(rules([model("a", { pinned, slots, memory }), b, c], queue), {
+          ...THREE_MINUTES,
+          answerMs,
+        });
         let [at, told, end] = [0, null as Told | null, Number.POSITIVE_INFINITY];
         for (const { after, position, loaded } of looks) {
           at += after;
-          const rest = promisedRest(
-            job(position, at),
-            told,
-            { at, loaded },
-            promiseBasis(varied, { ...THREE_MINUTES, answerMs }),
-          );
+          const rest = promisedRest(job(position, at), told, { at, loaded }, varied);
           expect(rest?.restMs).toBeGreaterThanOrEqual(0);
           const next = at + (rest?.restMs ?? 0);
           // One that is over stays over.

@@ -5,7 +5,8 @@ import { Drive } from "./drive.ts";
 import { rulesFor } from "./workload.ts";
 import type { Arrival, Workload } from "./workload.ts";
 
-interface Kind {
+/** Which random workloads. */
+export interface Kind {
   /** Several callers, both priorities, loads that fail; else one caller whose requests are all interactive. */
   mixed: boolean;
   /** Models of known sizes that fit together in part; else one at a time. */

@@ -95,6 +95,32 @@ describe("a swap script", () => {
     for (const pid of await pids()) await until(() => !isAlive(pid) || isZombie(pid));
   });
 
+  it("stays noted until what it has begun is at its end, whatever came of it", async () => {
+    const seen: string[][] = [];
+    const { run, directory } = await prepare("#!/bin/sh\nexit 0\n", {
+      finish: async ({ tail }) => {
+        seen.push(await readdir(join(directory, "running")));
+        return { ok: false, reason: "was not ready", tail };
+      },
+    });
+    expect(await run()).toEqual({ ok: false, reason: "was not ready", tail: "" });
+    expect(seen).toEqual([[expect.stringMatching(/json$/)]]);
+    expect(await readdir(join(directory, "running"))).toEqual([]);
+  });
+
+  it("stays noted when the agent stops before that", async () => {
+    const stop = new AbortController();
+    const { run, directory } = await prepare("#!/bin/sh\nexit 0\n", {
+      signal: stop.signal,
+      finish: async ({ tail }) => {
+        stop.abort();
+        return { ok: false, reason: "the wait was stopped", tail };
+      },
+    });
+    await run();
+    expect(await readdir(join(directory, "running"))).toEqual([expect.stringMatching(/json$/)]);
+  });
+
   it("is noted while it runs, and not any longer", async () => {
     const { run, directory } = await prepare("#!/bin/sh\nwhile [ ! -f go ]; do sleep 0.02; done\n");
     const notes = () => readdir(join(directory, "running")).catch(() => []);

@@ -10,6 +10,7 @@ import { tempDirectory } from "../support/agent-rig.ts";
 import { isAlive, only, until } from "../support/conditions.ts";
 
 const clock = createSystemClock();
+const nothing = async () => {};
 const run: NotedRun = { kind: "script", model: "m", url: "http://127.0.0.1:1", words: ["./swap.sh", "m"], run: "" };
 const gone = { pid: 2 ** 22 + 1, start: "1" };
 
@@ -53,16 +54,28 @@ describe("the note of a running process", () => {
     const { directory, notes, leaveBehind } = await prepare();
     const script = await running();
     await leaveBehind(script);
-    expect(await endLeftoverScripts(notes, clock)).toBe(true);
+    expect(await endLeftoverScripts(notes, clock, nothing)).toBe(true);
     await until(() => !isAlive(script.pid));
     expect(await readdir(directory)).toEqual([]);
-    expect(await endLeftoverScripts(notes, clock)).toBe(false);
+    expect(await endLeftoverScripts(notes, clock, nothing)).toBe(false);
+  });
+
+  it("stands until what its script had begun is brought to an end, which begins when the script is gone", async () => {
+    const { directory, notes, leaveBehind } = await prepare();
+    const script = await running();
+    await leaveBehind(script);
+    const seen: unknown[] = [];
+    await endLeftoverScripts(notes, clock, async (note) => {
+      seen.push(note.model, isAlive(script.pid), await readdir(directory));
+    });
+    expect(seen).toEqual(["m", false, [`${script.pid}.1.json`]]);
+    expect(await readdir(directory)).toEqual([]);
   });
 
   it("is taken away when its process has ended, and what that left in the background lives on", async () => {
     const { directory, notes, leaveBehind } = await prepare();
     await leaveBehind(gone);
-    expect(await endLeftoverScripts(notes, clock)).toBe(false);
+    expect(await endLeftoverScripts(notes, clock, nothing)).toBe(false);
     expect(await readdir(directory)).toEqual([]);
   });
 
@@ -75,16 +88,16 @@ describe("the note of a running process", () => {
     const { notes, leaveBehind } = await prepare();
     const script = await running();
     await leaveBehind(script, await changes(script));
-    expect(await endLeftoverScripts(notes, clock)).toBe(false);
+    expect(await endLeftoverScripts(notes, clock, nothing)).toBe(false);
     expect(await identityOf(script.pid)).toEqual(script);
   });
 
   it("ends nothing without a note, or for one that was cut off", async () => {
     const { directory, notes } = await prepare();
-    expect(await endLeftoverScripts(notes, clock)).toBe(false);
+    expect(await endLeftoverScripts(notes, clock, nothing)).toBe(false);
     await mkdir(directory);
     await writeFile(join(directory, "1.0.json"), '{"agent":');
-    expect(await endLeftoverScripts(notes, clock)).toBe(false);
+    expect(await endLeftoverScripts(notes, clock, nothing)).toBe(false);
   });
 
   it("is given to one of the agents that ask for it at once, and stays while that one lives", async () => {

@@ -1,6 +1,6 @@
 import type { Log } from "@farmgate/wire";
 import type { Holders } from "./holders.ts";
-import type { HeldBy, ServedModel } from "./served-model.ts";
+import type { HeldBy, ServedModel } from "../served-model.ts";
 
 const KINDS: readonly HeldBy["kind"][] = ["script", "command", "engine"];
 

@@ -1,16 +1,16 @@
 import { isAbsolute, join, resolve } from "node:path";
 import type { Clock, Environment } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
-import { AttachedHolder } from "./attached/attached-holder.ts";
-import { CommandHolder } from "./command/command-holder.ts";
-import type { AgentConfig } from "./config.ts";
+import { AttachedHolder } from "../attached/attached-holder.ts";
+import { CommandHolder } from "../command/command-holder.ts";
+import type { AgentConfig } from "../config.ts";
 import { Holders } from "./holders.ts";
-import type { ModelBook, ServedModel } from "./served-model.ts";
-import type { EngineAsker } from "./swap/ask-engine.ts";
-import { RunningNotes } from "./swap/running-note.ts";
-import { keepOutputSmall, outputDirectory } from "./swap/script-output.ts";
-import { splitWords } from "./swap/split-words.ts";
-import { SwapRunner } from "./swap/swap-runner.ts";
+import type { ModelBook, ServedModel } from "../served-model.ts";
+import type { EngineAsker } from "../swap/ask-engine.ts";
+import { RunningNotes } from "../swap/running-note.ts";
+import { keepOutputSmall, outputDirectory } from "../swap/script-output.ts";
+import { splitWords } from "../swap/split-words.ts";
+import { SwapRunner } from "../swap/swap-runner.ts";
 
 /** What happens at the engines of a machine by itself. */
 interface MachineNews {
@@ -52,16 +52,15 @@ export async function startMachine(options: MachineOptions): Promise<Machine> {
   const notes = new RunningNotes(join(outputs, "running"));
   const shared = { directory, environment, outputDirectory: outputs, notes, pollMs: config.swap.poll, clock };
   const words = commandWords(config.swap.command ?? "", directory);
-  const script = new SwapRunner({ ...shared, words, asksStatus: config.swap.status }, asker);
+  const { status: asksStatus, unload: unloads } = config.swap;
+  const script = new SwapRunner({ ...shared, words, asksStatus, unloads, log }, asker);
   const command = new CommandHolder({ ...shared, log, onLost: news.onLost }, asker);
   const onModels = (url: string, listed: readonly ServedModel[]) => {
     models.replaceEngine(url, listed);
     news.onModels();
   };
   const attached = new AttachedHolder(config, models.models, { asker, clock, log, news: { ...news, onModels } });
-  if (await script.endLeftover()) {
-    log.warn("an earlier agent was killed in a swap: its script, still running, is ended");
-  }
+  await script.endLeftovers(models.models);
   await command.endOrAdoptLeftovers(models.models);
   await attached.start();
   const holders = new Holders({ script, command, engine: attached });

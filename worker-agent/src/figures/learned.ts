@@ -1,7 +1,7 @@
-import { fadingMax, mean } from "./learned-means.ts";
+import { fadingMax, mean } from "./means.ts";
 import { type LoadDone, LoadTimes } from "./load-times.ts";
-import type { AnswerFigures } from "./serve/answer-figures.ts";
-import type { EngineFacts } from "./swap/engine-list.ts";
+import type { AnswerFigures } from "../serve/answer-figures.ts";
+import type { EngineFacts } from "../swap/engine-list.ts";
 
 /** What an agent has learned about one model by using it; null while unknown. Times in milliseconds. */
 export interface LearnedFigures {
@@ -74,8 +74,11 @@ export class Learned {
     this.#loads.unloaded(model, now);
   }
 
-  told(model: string, facts: EngineFacts): void {
-    Object.assign(this.#entry(model), facts);
+  /** What its engine told; of what it did not tell the last word stands. */
+  told(model: string, { engine, contextLength }: EngineFacts): void {
+    const figures = this.#entry(model);
+    figures.engine = engine ?? figures.engine;
+    figures.contextLength = contextLength ?? figures.contextLength;
   }
 
   /** An answer ended `ms` after its grant. One that did not end well held its slot as long, but is no measure. */

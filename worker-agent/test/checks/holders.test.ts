@@ -1,6 +1,6 @@
 import { parseConfig } from "@farmgate/shared";
 import { describe, expect, it } from "vitest";
-import { agentConfigSchema } from "../src/index.ts";
+import { agentConfigSchema } from "../../src/index.ts";
 
 function problems(config: object): string[] {
   const result = parseConfig(agentConfigSchema, JSON.stringify(config), {});

@@ -1,6 +1,6 @@
 import type { HeldResult, Holder } from "./holder.ts";
-import type { HeldBy, ServedModel } from "./served-model.ts";
-import type { EngineFacts } from "./swap/engine-list.ts";
+import type { HeldBy, ServedModel } from "../served-model.ts";
+import type { EngineFacts } from "../swap/engine-list.ts";
 
 /** The holder of each kind; null: this agent has none. */
 export type HolderKinds = Readonly<Record<HeldBy["kind"], Holder | null>>;

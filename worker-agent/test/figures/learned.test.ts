@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Learned } from "../src/learned.ts";
+import { Learned } from "../../src/figures/learned.ts";
 
 const HOUR = 3_600_000;
 const NO_FIGURES = { promptTokensPerSecond: null, tokensPerSecond: null };
@@ -105,5 +105,16 @@ describe("learned answers", () => {
     expect(learned.of("model-0").serviceMs).toBe(null);
     expect(learned.of("model-1").serviceMs).toBe(1_000);
     expect(learned.of("model-1000").serviceMs).toBe(1_000);
+  });
+});
+
+describe("what an engine tells of a model", () => {
+  it("stands where a later answer does not tell it", () => {
+    const learned = new Learned();
+    learned.told("a", { engine: "vllm", contextLength: 8_192 });
+    learned.told("a", { engine: null, contextLength: null });
+    expect(learned.of("a")).toMatchObject({ engine: "vllm", contextLength: 8_192 });
+    learned.told("a", { engine: null, contextLength: 4_096 });
+    expect(learned.of("a")).toMatchObject({ engine: "vllm", contextLength: 4_096 });
   });
 });

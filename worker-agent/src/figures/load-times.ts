@@ -1,4 +1,4 @@
-import { mean } from "./learned-means.ts";
+import { mean } from "./means.ts";
 
 /** After so many milliseconds out of memory a model's files may have left the page cache: its next load is a cold one. */
 const CACHED_FOR = 3_600_000;

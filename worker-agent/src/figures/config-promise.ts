@@ -1,13 +1,15 @@
-import type { AgentConfig } from "./config.ts";
-import { fewestSlots, promiseBasis, promisedWait } from "./queue/promise.ts";
-import { swappedModels } from "./queue/swappable.ts";
-import type { ModelRules } from "./queue/types.ts";
-import { rulesOf } from "./scheduler-rules.ts";
-import { ModelBook } from "./served-model.ts";
+import type { AgentConfig } from "../config.ts";
+import { promisedWait, termsOf } from "../queue/promise.ts";
+import { swappedModels } from "../queue/swappable.ts";
+import type { ModelRules } from "../queue/types.ts";
+import { rulesOf } from "../scheduler-rules.ts";
+import { ModelBook } from "../served-model.ts";
+
+const MOST_PLACES = 1_000;
 
 /** What a configuration promises on waiting, and what it stands on. Times in milliseconds. */
 export interface ConfigPromise {
-  /** For each place from 1 to the fewest slots of a model; places with one bound are together. */
+  /** For each place from 1 to the fewest slots of a model, or to 1,000; places with one bound are together. */
   bounds: readonly { from: number; to: number; ms: number }[];
   /** Models that are swapped against each other; empty: all of them stay loaded. */
   swapped: readonly string[];
@@ -32,30 +34,25 @@ export function promiseOf(config: AgentConfig): ConfigPromise | null {
   const swapped = swappedModels(all);
   const concerned = swapped.length > 0 ? swapped : models;
   const longest = { loadMs: (name: string) => timeouts.get(name) ?? 0, answerMs: config.queue.longestAnswer };
-  const basis = promiseBasis(all, longest);
-  // Of models that are swapped each waits as long, of the others the one with the fewest slots waits longest.
-  const [last] = fewestSlots(concerned);
-  const worst = (place: number) => (last === undefined ? 0 : promisedWait(last, { place, loaded: false }, basis));
+  const terms = termsOf(all, longest);
+  const worst = (place: number) =>
+    Math.max(...concerned.map((model) => promisedWait(model, { place, loaded: false }, terms)));
   return {
-    bounds: boundsUpTo(last?.slots ?? 1, worst),
+    bounds: boundsUpTo(Math.min(MOST_PLACES, ...concerned.map((model) => model.slots)), worst),
     swapped: swapped.map(({ name }) => name),
-    longestLoadMs: concerned.reduce((most, { name }) => Math.max(most, longest.loadMs(name)), 0),
+    longestLoadMs: Math.max(...concerned.map(({ name }) => longest.loadMs(name))),
     longestAnswerMs: longest.answerMs,
   };
 }
 
-/** Places beyond are told as one: of thousands nobody reads each. */
-const MOST_PLACES = 64;
-
 function boundsUpTo(slots: number, worst: (place: number) => number): ConfigPromise["bounds"] {
   const bounds: { from: number; to: number; ms: number }[] = [];
-  for (let place = 1; place <= Math.min(slots, MOST_PLACES); place += 1) {
+  for (let place = 1; place <= slots; place += 1) {
     const ms = worst(place);
     const last = bounds.at(-1);
     if (last?.ms === ms) last.to = place;
     else bounds.push({ from: place, to: place, ms });
   }
-  if (slots > MOST_PLACES) bounds.push({ from: MOST_PLACES + 1, to: slots, ms: worst(slots) });
   return bounds;
 }
 

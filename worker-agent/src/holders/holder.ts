@@ -1,5 +1,5 @@
-import type { EngineFacts } from "./swap/engine-list.ts";
-import type { ServedModel } from "./served-model.ts";
+import type { EngineFacts } from "../swap/engine-list.ts";
+import type { ServedModel } from "../served-model.ts";
 
 /** `reason` is a sentence for callers and the log; `tail` the last lines of a script's or command's output. */
 export type HeldResult = { ok: true; tail: string } | { ok: false; reason: string; tail: string };

@@ -1,10 +1,10 @@
 import { type CrossCheck, isLoopback, type ReportProblem } from "@farmgate/shared";
-import { checkEngines, checkOwnAddress, checkPorts } from "./checks/addresses.ts";
-import { checkCommands } from "./checks/commands.ts";
-import { checkMemory, checkPinned } from "./checks/memory.ts";
-import { checkNames, checkScriptWords } from "./checks/names.ts";
-import { checkUnloading } from "./checks/unloading.ts";
-import type { AgentShape } from "./config.ts";
+import { checkEngines, checkOwnAddress, checkPorts } from "./addresses.ts";
+import { checkCommands } from "./commands.ts";
+import { checkMemory, checkPinned } from "./memory.ts";
+import { checkNames, checkScriptWords } from "./names.ts";
+import { checkUnloading } from "./unloading.ts";
+import type { AgentShape } from "../config.ts";
 
 /** What no single key can tell: names that meet, keys that need one another. */
 export const CROSS_CHECKS: readonly CrossCheck<AgentShape>[] = [
