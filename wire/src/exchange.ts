@@ -22,7 +22,7 @@ export interface ExchangeTimeouts {
   deadlineMs?: number | null;
   /**
    * `102 Processing` starts `firstByteMs` anew. Only for an upstream that is trusted to end its waits by itself: it can
-   * hold a request for ever with them.
+   * hold a request for a day with them.
    */
   restartOnProcessing?: boolean;
   /** Between two pieces of the answer, in milliseconds; it also runs from the status line to the first piece. */
@@ -45,6 +45,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #firstByteFrom: number;
   /** The upstream has told that it works on the request. */
   #processing = false;
+  /** Answers below 200 so far. */
+  #interim = 0;
   #lastByteAt: number;
   #ended = false;
 
@@ -118,10 +120,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (this.#ended) return;
     if (status < 200) {
-      if (status === PROCESSING && this.#timeouts.restartOnProcessing === true) {
-        this.#processing = true;
-        this.#firstByteFrom = this.#clock.now();
-      }
+      this.#takeInterim(status);
       return;
     }
     this.#phase = "body";
@@ -149,6 +148,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#end({ ok: false, failure: { ...failure, reused } });
   }
 
+  #takeInterim(status: number): void {
+    const now = this.#clock.now();
+    this.#interim += 1;
+    if (this.#interim > MOST_INTERIM) {
+      this.#fail("first_byte", "protocol", "no end of answers below 200");
+    } else if (status === PROCESSING && this.#timeouts.restartOnProcessing === true) {
+      this.#processing = true;
+      if (now - this.#startedAt < LONGEST_PROCESSING_MS) this.#firstByteFrom = now;
+    }
+  }
+
   /**
    * One timer watches both limits: it is never touched on the way, and when it fires, arms itself again for what is
    * left. So it never sleeps longer than the idle limit, which may begin to count any moment.
@@ -174,9 +184,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#timeouts.idleMs - silent;
   }
 
-  #fail(phase: ExchangePhase, kind: "timeout" | "cancelled"): void {
+  #fail(phase: ExchangePhase, kind: "timeout" | "cancelled" | "protocol", message: string = kind): void {
     if (this.#ended) return;
-    this.#end({ ok: false, failure: { phase, kind, reused: false, message: kind } });
+    this.#end({ ok: false, failure: { phase, kind, reused: false, message } });
     this.#controller?.abort(new Error(kind));
   }
 
@@ -190,6 +200,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
 /** The status with which an upstream tells that it still works on a request (RFC 2518, 10.1). */
 const PROCESSING = 102;
+/** An agent tells it every ten seconds. What tells it more often within its time, or for longer, is broken. */
+const MOST_INTERIM = 10_000;
+const LONGEST_PROCESSING_MS = 86_400_000;
 
 /** From this size on a body is let go once it was sent; below it is not worth the extra steps. */
 const LARGE_BODY = 16 * 1_024;

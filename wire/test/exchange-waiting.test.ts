@@ -34,7 +34,7 @@ const speak = (talk: (socket: Socket) => unknown) =>
 
 const serve = (handler: (request: IncomingMessage, response: ServerResponse) => void) => listen(createServer(handler));
 
-function start(origin: string, timeouts: Partial<ExchangeTimeouts> = {}) {
+function start(origin: string, timeouts: Partial<ExchangeTimeouts> = {}, by = clock) {
   const pool = createUpstream(origin, { connectMs: 2_000 });
   onTestFinished(() => pool.destroy());
   const seen = { statuses: [] as number[], body: "", ended: false };
@@ -46,7 +46,7 @@ function start(origin: string, timeouts: Partial<ExchangeTimeouts> = {}) {
     pool,
     { origin, method: "POST", path: "/", headers: [], body: Buffer.from("{}") },
     { firstByteMs: 10_000, idleMs: 10_000, ...timeouts },
-    clock,
+    by,
     {
       head: (status) => seen.statuses.push(status),
       data(chunk) {
@@ -106,6 +106,31 @@ describe("an upstream that says 102 Processing", () => {
       socket.write(ANSWER);
     });
     const run = start(origin, { firstByteMs: 1_000, restartOnProcessing: true });
+    expect(failure(await run.ended)).toEqual(["first_byte", "timeout"]);
+  });
+
+  it.each([102, 103])("is cut off when it says %i without end", async (status) => {
+    const origin = await speak((socket) => {
+      const many = `HTTP/1.1 ${status} Odd\r\n\r\n`.repeat(1_000);
+      const more = () => !socket.destroyed && socket.write(many, () => setImmediate(more));
+      more();
+    });
+    const run = start(origin, { firstByteMs: 60_000, restartOnProcessing: true });
+    expect(failure(await run.ended)).toEqual(["first_byte", "protocol"]);
+  });
+
+  it("holds a request for a day and no longer", async () => {
+    const HOUR = 3_600_000;
+    let later = 0;
+    const shifted = { ...clock, now: () => clock.now() + later };
+    const saysIt = speak((socket) => void setInterval(() => socket.write(PROCESSING), 10).unref());
+    const run = start(await saysIt, { firstByteMs: HOUR, idleMs: 20, restartOnProcessing: true }, shifted);
+    while (later < 23 * HOUR) {
+      later += HOUR / 2;
+      await pause(60);
+    }
+    expect(run.seen.ended).toBe(false);
+    later += 2.5 * HOUR;
     expect(failure(await run.ended)).toEqual(["first_byte", "timeout"]);
   });
 

@@ -61,7 +61,8 @@ export class ModelBook {
   #byKey: ReadonlyMap<string, ServedModel> = new Map();
 
   constructor(config: AgentConfig) {
-    this.#configured = config.models.map((model) => toServed(model, config));
+    const models = countOf(config.models.map(({ url }) => addressOf(url)));
+    this.#configured = config.models.map((model) => toServed(model, config, models(addressOf(model.url)) > 1));
     for (const { url } of config.engines) this.#byEngine.set(url, []);
     this.#index();
   }
@@ -108,14 +109,20 @@ export class ModelBook {
   }
 }
 
-function toServed(model: AgentConfig["models"][number], config: AgentConfig): ServedModel {
+function countOf(values: readonly string[]): (value: string) => number {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return (value) => counts.get(value) ?? 0;
+}
+
+function toServed(model: AgentConfig["models"][number], config: AgentConfig, sharesUrl: boolean): ServedModel {
   return {
     name: model.name,
     aliases: model.aliases,
     engineName: model.model ?? model.name,
     url: model.url,
     apiKey: null,
-    sharesUrl: config.models.some((other) => other !== model && addressOf(other.url) === addressOf(model.url)),
+    sharesUrl,
     slots: model.slots,
     ready: model.ready,
     health: model.health,

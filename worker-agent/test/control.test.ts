@@ -123,6 +123,13 @@ describe("orders", () => {
     expect((await ask(`${rig.agent.url}/models/b/explode`, "POST")).status).toBe(404);
   });
 
+  it("load a model once, however often they come, and take none of the queue's places from requests", async () => {
+    const rig = await startRig({ script: HELD_SCRIPT, engine: aLoaded, config: { queue: { maxDepth: 2 } } });
+    const orders = Array.from({ length: 20 }, () => ask(`${rig.agent.url}/models/b/load`, "POST"));
+    for (const { status } of await Promise.all(orders)) expect(status).toBe(202);
+    expect(await rig.health()).toMatchObject({ queue_depth: 1 });
+  });
+
   it("do not unload with a script that is not said to know how", async () => {
     const rig = await startRig({ engine: aLoaded });
     const answer = await ask(`${rig.agent.url}/models/a/unload`, "POST");

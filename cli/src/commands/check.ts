@@ -2,7 +2,7 @@ import { ConfigError, type ConfigProblem, formatProblem } from "@farmgate/shared
 import type { Command } from "commander";
 import { problemsOf } from "../config/check-file.ts";
 import { openConfig } from "../config/open-config.ts";
-import { swapScriptWarnings } from "../config/swap-scripts.ts";
+import { programWarnings } from "../config/programs.ts";
 import { waitPromises } from "../config/wait-promise.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Io } from "../io.ts";
@@ -35,7 +35,7 @@ async function found(file: string, io: Io): Promise<Found> {
     const opened = await openConfig(file, io.env);
     const problems = problemsOf(opened);
     const promises = problems.length === 0 ? waitPromises(opened) : { lines: [], warnings: [] };
-    const warnings = [...(await swapScriptWarnings(opened)), ...promises.warnings];
+    const warnings = [...(await programWarnings(opened)), ...promises.warnings];
     return { problems, warnings, promises: promises.lines };
   } catch (error) {
     if (error instanceof ConfigError) return { problems: error.problems, warnings: [], promises: [] };

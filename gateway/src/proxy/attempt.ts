@@ -23,6 +23,8 @@ export interface AttemptTarget {
   worker: string;
   /** What an error answer of this worker means. */
   meaning(answer: { status: number; body: string }): AnswerMeaning;
+  /** The caller is told of an error answer by what it was judged by, and nothing that follows is passed on. */
+  readonly retellsErrors: boolean;
   /** Whether such an answer can still be passed on. */
   takes(status: number, rawHeaders: readonly string[]): boolean;
   /** The answer is accepted: the next calls pass it on, no other worker is asked any more. */
@@ -55,6 +57,8 @@ export class Attempt implements ExchangeSink {
   #errorBody: Buffer[] | null = null;
   #errorBytes = 0;
   #stopErrorTimer = (): void => {};
+  /** All that the caller is to be told of an error answer has been passed on. */
+  #retold = false;
   /** An error answer that is not for the caller. */
   #failed: FailedAttempt | null = null;
 
@@ -117,7 +121,8 @@ export class Attempt implements ExchangeSink {
     if (this.#failed !== null) {
       this.#done({ kind: "failed", failed: this.#failed });
     } else if (this.#accepted) {
-      this.#done({ kind: "relayed", status: this.#status, broke: outcome.ok ? null : outcome.failure });
+      const broke = outcome.ok || this.#retold ? null : outcome.failure;
+      this.#done({ kind: "relayed", status: this.#status, broke });
     } else if (!outcome.ok) {
       const { failure } = outcome;
       const { kind } = failure;
@@ -128,7 +133,7 @@ export class Attempt implements ExchangeSink {
 
   /**
    * What an error answer means, as far as it came: one that is the caller's own fault is passed on with all that
-   * follows, any other ends the try. False: the caller takes no more for now.
+   * follows, unless that is retold, any other ends the try. False: the caller takes no more for now.
    */
   #judge(): boolean {
     this.#stopErrorTimer();
@@ -152,7 +157,11 @@ export class Attempt implements ExchangeSink {
     if (!this.#accept()) return true;
     let more = true;
     for (const piece of pieces) more = this.#target.write(piece);
-    return more;
+    if (!this.#target.retellsErrors) return more;
+    // One that never ends must not hold a caller who has its answer.
+    this.#retold = true;
+    this.#exchange.cancel();
+    return true;
   }
 
   /** False: it is no stream of events, and its caller has been promised one. */

@@ -43,6 +43,10 @@ export class CallerSide implements AttemptTarget {
     return meaningFrom(this.#choice.worker.engine, answer);
   }
 
+  get retellsErrors(): boolean {
+    return this.#opened !== null;
+  }
+
   takes(status: number, rawHeaders: readonly string[]): boolean {
     return !this.#call.opened || fitsOpenStream(status, rawHeaders);
   }

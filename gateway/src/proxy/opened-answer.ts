@@ -3,8 +3,6 @@ import type { AnswerRelay } from "@farmgate/wire";
 import type { Call } from "./call.ts";
 import { toldFault } from "./told-fault.ts";
 
-/** So much of an error answer is read; what it means is at its start. Bytes. */
-const MAX_FAULT = 64 * 1_024;
 const EVENT_START = Buffer.from("data: ");
 
 /** Whether such an answer can be told inside a stream of events that was begun before it came. */
@@ -17,7 +15,7 @@ export function fitsOpenStream(status: number, rawHeaders: readonly string[]): b
  * A worker's answer behind comments, in a stream that has its head already.
  * (1) Events follow byte for byte. (2) A whole JSON answer, from a worker that does not stream, becomes one event, in
  * which line breaks (JSON has none inside its strings) are spaces; no `[DONE]` is invented behind it. (3) An error is
- * told as one event in the shape of the API, and the stream ends.
+ * told as one event in the shape of the API by what it was judged by (`Attempt`), and the stream ends.
  */
 export class OpenedAnswer {
   readonly #call: Call;
@@ -26,7 +24,6 @@ export class OpenedAnswer {
   readonly #kind: "events" | "json" | "fault";
   readonly #readable: boolean;
   readonly #fault: Buffer[] = [];
-  #faultBytes = 0;
 
   constructor(call: Call, relay: AnswerRelay, status: number, rawHeaders: readonly string[]) {
     this.#call = call;
@@ -45,8 +42,7 @@ export class OpenedAnswer {
       case "json":
         return this.#relay.write(withoutLineBreaks(chunk)); // (2)
       case "fault":
-        if (this.#faultBytes < MAX_FAULT) this.#fault.push(chunk);
-        this.#faultBytes += chunk.length;
+        this.#fault.push(chunk);
         return true;
     }
   }

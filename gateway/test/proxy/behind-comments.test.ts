@@ -140,6 +140,18 @@ describe("behind comments", () => {
     expect(text).toMatch(/^data: \{"error":\{"message":".+","type":"invalid_request_error".*\}\}\n\n$/);
   });
 
+  it("a fault is told although its body never ends", async () => {
+    const { gateway, worker } = await farm(1, { timeouts: { idle: "300ms" } });
+    const reader = await waiting(gateway);
+    const { response } = await asked(worker(0));
+    response.writeHead(400, { "content-type": "application/json" });
+    const drip = setInterval(() => response.write("x"), 20);
+    expect(await answerBehind(reader)).toMatch(/^data: \{"error":.*"invalid_request_error".*\}\n\n$/);
+    await until("the worker is let go", () => response.destroyed);
+    clearInterval(drip);
+    await metric(gateway, 'model="m",worker="a",status="400"');
+  });
+
   it("what every worker said is told when none is left", async () => {
     const { gateway, worker } = await farm(2);
     const reader = await waiting(gateway);

@@ -3,6 +3,7 @@ import { closeNames } from "../model-name.ts";
 
 const KINDS: Readonly<Record<string, string>> = {
   object: "keys with values",
+  record: "keys with values",
   array: "a list",
   string: "a text",
   number: "a number",

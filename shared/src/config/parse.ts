@@ -1,5 +1,6 @@
-import { isMap, isNode, isPair, isScalar, isSeq, LineCounter, parseDocument, visit, type Document } from "yaml";
+import { isPair, isScalar, isSeq, LineCounter, parseDocument, visit, type Document } from "yaml";
 import type { z } from "zod";
+import { DocumentLines } from "./document-lines.ts";
 import { configMessage } from "./messages.ts";
 import { type ConfigProblem, formatPath } from "./problem.ts";
 
@@ -27,13 +28,14 @@ export interface ConfigDocument {
 /** Reads YAML 1.2, refuses duplicate keys, and replaces `${NAME}` in every string value. Throws nothing. */
 export function readDocument(text: string, env: Environment): ConfigDocument {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
-  const problems: ConfigProblem[] = document.errors.map((error) => ({
-    path: "",
-    line: lines.linePos(error.pos[0]).line,
-    message: `not valid YAML: ${error.message}`,
-  }));
-  const lineOf = (path: readonly PropertyKey[]) => lineOfPath(document, lines, path);
+  // The parser's own look for keys that come twice compares each one with each other one.
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false });
+  const places = new DocumentLines(document, lines);
+  const problems: ConfigProblem[] = [
+    ...document.errors.map(({ pos, message }) => ({ line: lines.linePos(pos[0]).line, message })),
+    ...places.keysThatComeTwice(),
+  ].map(({ line, message }) => ({ path: "", line, message: `not valid YAML: ${message}` }));
+  const lineOf = (path: readonly PropertyKey[]) => places.lineOf(path);
   if (problems.length > 0) return { value: undefined, env: [], problems, lineOf };
   const used = expandEnvironment(document, env, lines, problems);
   try {
@@ -113,18 +115,4 @@ function pathOf(ancestors: readonly unknown[], node: unknown): PropertyKey[] {
     else if (isPair(parent) && isScalar(parent.key)) path.push(String(parent.key.value));
   }
   return path;
-}
-
-function lineOfPath(document: Document.Parsed, lines: LineCounter, path: readonly PropertyKey[]): number | null {
-  for (let length = path.length; length >= 0; length -= 1) {
-    const steps = path.slice(0, length);
-    const last = steps.at(-1);
-    const parent = length === 0 ? document.contents : document.getIn(steps.slice(0, -1), true);
-    const pair = isMap(parent)
-      ? parent.items.find((item) => isScalar(item.key) && String(item.key.value) === String(last))
-      : undefined;
-    const node = pair?.key ?? (length === 0 ? document.contents : document.getIn(steps, true));
-    if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
-  }
-  return null;
 }

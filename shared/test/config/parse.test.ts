@@ -78,6 +78,23 @@ describe("a file with faults", () => {
     expect(problems("port: 1\n---\nport: 2")).toEqual([expect.stringMatching(/not valid YAML: .*multiple documents/)]);
   });
 
+  it("tells keys that come twice anywhere, also as number and as text", () => {
+    expect(problems("workers:\n - name: a\n   name: b\n   tags: { 1: x, '1': y }\n")).toEqual([
+      expect.stringMatching(/^3: .*unique/),
+      expect.stringMatching(/^4: .*unique/),
+    ]);
+  });
+
+  it("is read at once, however many keys it has and however many are wrong", () => {
+    const keys = Array.from({ length: 20_000 }, (_, i) => `zq${i}: 1`);
+    const started = performance.now();
+    const found = problems(keys.join("\n"));
+    expect(found).toHaveLength(20_000);
+    expect(found.at(-1)).toBe("20000: zq19999: unknown key");
+    // Searching for each one among all of them takes several times as long.
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
   it("is refused when it is no map at all", () => {
     expect(problems("- 1\n- 2")).toHaveLength(1);
     expect(problems("just words")).toHaveLength(1);

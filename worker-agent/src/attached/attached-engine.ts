@@ -15,6 +15,7 @@ import {
   elsewhere,
   type EngineConfig,
   listedModels,
+  MOST_MODELS,
   remember,
   type Remembered,
   unlistedNames,
@@ -181,8 +182,11 @@ export class AttachedEngine {
     this.#engine = engine;
     this.#listed = new Map(report.models.map((model) => [model.id, model]));
     this.#remembered = new Map(report.models.map((model) => [model.id, remember(model, before.get(model.id))]));
-    const listed = listedModels({ config, engine, report, remembered: this.#remembered, timeoutMs });
-    const { kept, clashes } = claims.claim(config.url, listed);
+    const { models, leftOut } = listedModels({ config, engine, report, remembered: this.#remembered, timeoutMs });
+    const { kept, clashes } = claims.claim(config.url, models);
+    if (leftOut > 0) {
+      this.#sayOnce(`${config.url} lists more than ${MOST_MODELS} models; those after are left out: \`allow\` chooses`);
+    }
     for (const { spelling, owner } of clashes) {
       this.#sayOnce(`${config.url} lists ${spelling}, which is left out: that already names ${owner}`);
     }

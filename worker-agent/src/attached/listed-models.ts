@@ -32,18 +32,24 @@ export interface ListedBy {
   timeoutMs: number;
 }
 
+/** Of one engine no more are served, so that a list without end does not take the agent's time from its requests. */
+export const MOST_MODELS = 2_000;
+
 /**
  * The models of an engine's report as the agent serves them: those that the configuration lets through, each with what
- * the owner says of it, else what the engine says, else what its kind of engine does as it comes.
+ * the owner says of it, else what the engine says, else what its kind of engine does as it comes. `leftOut`: how many
+ * are too many; those that the owner names are never among them.
  */
-export function listedModels(listed: ListedBy): ServedModel[] {
+export function listedModels(listed: ListedBy): { models: ServedModel[]; leftOut: number } {
   const { config, report } = listed;
   const said = new Map(Object.entries(config.models).map(([name, rules]) => [nameKey(name), rules]));
   const away = new Set(elsewhere(listed.engine, report));
-  return report.models
+  const through = report.models
     .filter(({ id }) => !away.has(id))
-    .filter(({ id }) => anyGlobMatches(config.allow, id) && !anyGlobMatches(config.deny, id))
-    .map((model) => toServed(model, said.get(nameKey(model.id)), listed));
+    .filter(({ id }) => anyGlobMatches(config.allow, id) && !anyGlobMatches(config.deny, id));
+  const served = through.filter(({ id }, i) => i < MOST_MODELS || said.has(nameKey(id)));
+  const models = served.map((model) => toServed(model, said.get(nameKey(model.id)), listed));
+  return { models, leftOut: through.length - served.length };
 }
 
 /** Ids of the models that the engine only passes on to a cloud: the agent has nothing to hold there. */

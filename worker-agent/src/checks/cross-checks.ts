@@ -1,5 +1,5 @@
 import { type CrossCheck, isLoopback, type ReportProblem } from "@farmgate/shared";
-import { checkEngines, checkPorts } from "./addresses.ts";
+import { checkEngines, checkOwnAddress, checkPorts } from "./addresses.ts";
 import { checkCommands } from "./commands.ts";
 import { checkMemory, checkPinned } from "./memory.ts";
 import { checkNames, checkScriptWords } from "./names.ts";
@@ -13,6 +13,7 @@ export const CROSS_CHECKS: readonly CrossCheck<AgentShape>[] = [
   { reads: ["swap", "models"], check: checkCommands },
   { reads: ["engines"], check: checkEngines },
   { reads: ["models", "engines"], check: checkPorts },
+  { reads: ["listen", "models", "engines"], check: checkOwnAddress },
   { reads: ["swap", "models", "engines", "memory"], check: checkUnloading },
   { reads: ["models", "engines", "memory"], check: checkMemory },
   { reads: ["models", "engines"], check: checkPinned },

@@ -1,5 +1,6 @@
 import { formatSize, type ReportProblem } from "@farmgate/shared";
 import type { AgentShape } from "../config.ts";
+import { someNames } from "./some-names.ts";
 
 interface Sized {
   name: string;
@@ -24,7 +25,7 @@ export function checkMemory(config: AgentShape, report: ReportProblem): void {
   const fitting = models.filter(({ memory }) => memory <= budget);
   const pinned = fitting.filter((model) => model.pinned);
   const taken = pinned.reduce((sum, { memory }) => sum + memory, 0);
-  const names = pinned.map(({ name }) => name).join(", ");
+  const names = someNames(pinned.map(({ name }) => name));
   if (taken > budget) {
     report(["memory", "budget"], `is less than what is pinned takes together (${names}: ${formatSize(taken)})`);
     return;

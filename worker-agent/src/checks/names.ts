@@ -14,7 +14,7 @@ export function checkNames({ models, engines }: AgentShape, report: ReportProble
     const at = ["models", i];
     return { name, aliases, at, nameAt: [...at, "name"], owner: `models[${i}]` };
   });
-  const owners = claimAll(configured, new Map(), report);
+  const owners = claimAll(configured, NOBODY, report);
   for (const [i, engine] of engines.entries()) {
     const named = Object.entries(engine.models).map(([name, { aliases }]) => {
       const at = ["engines", i, "models", name];
@@ -34,13 +34,16 @@ interface Named {
   owner: string;
 }
 
+const NOBODY: ReadonlyMap<string, string> = new Map();
+
 /** Who has which name, by `nameKey`, once these have theirs; what is taken is reported. */
 function claimAll(models: readonly Named[], taken: ReadonlyMap<string, string>, report: ReportProblem) {
-  const owners = new Map(taken);
+  const owners = new Map<string, string>();
   const claim = (spelling: string, path: readonly PropertyKey[], owner: string) => {
-    const first = owners.get(nameKey(spelling));
+    const key = nameKey(spelling);
+    const first = taken.get(key) ?? owners.get(key);
     if (first !== undefined) report(path, `${JSON.stringify(spelling)} already names ${first}`);
-    else owners.set(nameKey(spelling), owner);
+    else owners.set(key, owner);
   };
   for (const { name, nameAt, owner } of models) claim(name, nameAt, owner);
   for (const { aliases, at, owner } of models) {

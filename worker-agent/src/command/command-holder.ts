@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import type { Clock, Environment } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
@@ -11,6 +12,7 @@ import { lookReady, waitReady } from "../swap/readiness.ts";
 import type { Leftover, RunningNotes } from "../swap/running-note.ts";
 import { logFileOf, openOutput, readTail } from "../swap/script-output.ts";
 import { splitWords } from "../swap/split-words.ts";
+import { RUN_VARIABLE } from "../swap/strays.ts";
 import { endRemains, modelOf, remainsOf } from "./leftovers.ts";
 import { accepts, waitClosed } from "./port.ts";
 import { endOf, RunningCommand } from "./running-command.ts";
@@ -35,7 +37,8 @@ export interface CommandOptions {
 }
 
 /**
- * Holds models by running their commands: each is a process group of its own that lives as long as its model is loaded.
+ * Holds models by running their commands: each is a process group of its own that lives as long as its model is loaded, with
+ * what has left that group (`strays.ts`).
  * For each model one thing is done at a time; an order to unload ends the loads that were ordered before it.
  */
 export class CommandHolder implements Holder {
@@ -136,15 +139,15 @@ export class CommandHolder implements Holder {
   async #start(model: ServedModel): Promise<RunningCommand | string> {
     const { directory, environment, outputDirectory, notes, clock } = this.#options;
     const words = wordsOf(model);
-    const noted = { kind: "command", model: model.name, url: model.url, words } as const;
-    const told = { FARMGATE_MODEL: model.name, FARMGATE_URL: model.url };
+    const noted = { kind: "command", model: model.name, url: model.url, words, run: randomUUID() } as const;
+    const told = { FARMGATE_MODEL: model.name, FARMGATE_URL: model.url, [RUN_VARIABLE]: noted.run };
     const output = await openOutput(logFileOf(outputDirectory, model));
     const run = { words, directory, environment: { ...environment, ...told }, output: output.fd, notes, noted };
     const { pid, identity, exited, forget } = await launch(run);
     await output.close();
     const how = exited.then(howEnded);
     if (pid === null) return how;
-    const running = new RunningCommand(model, { pid, identity, exited: how, forget }, false, clock);
+    const running = new RunningCommand(model, { pid, identity, run: noted.run, exited: how, forget }, false, clock);
     this.#supervise(running);
     return running;
   }
@@ -213,7 +216,7 @@ export class CommandHolder implements Holder {
     const model = remains === "process" && !this.#running.has(note.model) ? modelOf(note, models) : null;
     if (model !== null && (await lookReady(model, this.#asker, new AbortController().signal)) === null) {
       const { pid } = note.process;
-      const process = { pid, identity: note.process, exited: endOf(note.process, clock), forget };
+      const process = { pid, identity: note.process, run: note.run, exited: endOf(note.process, clock), forget };
       const running = new RunningCommand(model, process, true, clock);
       running.isResident = true;
       this.#supervise(running);

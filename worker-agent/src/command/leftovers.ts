@@ -1,16 +1,17 @@
 import { readFile } from "node:fs/promises";
 import type { Clock } from "@farmgate/shared";
 import type { ServedModel } from "../served-model.ts";
-import { endGroup } from "../swap/process-group.ts";
 import { isAlive } from "../swap/process-identity.ts";
 import { groupMembers } from "../swap/process-table.ts";
 import type { RunningNote } from "../swap/running-note.ts";
 import { splitWords } from "../swap/split-words.ts";
+import { strays } from "../swap/strays.ts";
+import { endRun } from "./running-command.ts";
 
 /** Between SIGTERM and SIGKILL for the command of a model that is no longer configured, in milliseconds. */
 const GRACE_MS = 10_000;
 
-/** What is left of a noted command: its process, only others of its group, or nothing. */
+/** What is left of a noted command: its process, only others of its group or its strays, or nothing. */
 export type Remains = "process" | "group" | "nothing";
 
 /**
@@ -26,7 +27,7 @@ export async function remainsOf(note: RunningNote): Promise<Remains> {
     );
     if (isOurs) return "group";
   }
-  return "nothing";
+  return note.run !== "" && (await strays(note.run)).length > 0 ? "group" : "nothing";
 }
 
 /** The model that is still configured with this very command. */
@@ -42,5 +43,5 @@ export function modelOf(note: RunningNote, models: readonly ServedModel[]): Serv
 /** False: some of its group could not be ended. */
 export function endRemains(note: RunningNote, models: readonly ServedModel[], clock: Clock): Promise<boolean> {
   const model = models.find(({ name }) => name === note.model);
-  return endGroup(note.process.pid, clock, model?.stopGraceMs ?? GRACE_MS);
+  return endRun(note.process.pid, note.run, clock, model?.stopGraceMs ?? GRACE_MS);
 }

@@ -4,6 +4,7 @@ import { pause } from "../swap/pause.ts";
 import { endGroup } from "../swap/process-group.ts";
 import { isAlive, type ProcessIdentity } from "../swap/process-identity.ts";
 import type { Forget } from "../swap/running-note.ts";
+import { endStrays } from "../swap/strays.ts";
 
 /** Between two looks at an adopted process, in milliseconds. */
 const LOOK_MS = 1_000;
@@ -12,6 +13,8 @@ export interface CommandProcess {
   pid: number;
   /** null: the system does not tell processes apart. */
   identity: ProcessIdentity | null;
+  /** Marks it and all that it starts; empty: nothing does. */
+  run: string;
   /** How it ended, in words that follow the program's name. */
   exited: Promise<string>;
   forget: Forget;
@@ -54,12 +57,19 @@ export class RunningCommand {
     return isThere && this.#ended === null;
   }
 
-  /** Ends its whole group, also what is left of it after its own end. False: some of it could not be ended. */
+  /** Ends its whole group, also what is left of it after its own end or has left it. False: not all could be ended. */
   async end(): Promise<boolean> {
-    const gone = await endGroup(this.#process.pid, this.#clock, this.model.stopGraceMs);
-    if (gone) await this.#process.forget();
+    const { pid, run, forget } = this.#process;
+    const gone = await endRun(pid, run, this.#clock, this.model.stopGraceMs);
+    if (gone) await forget();
     return gone;
   }
+}
+
+/** Ends a command's group, then its strays. False: some of them could not be ended. */
+export async function endRun(leader: number, run: string, clock: Clock, graceMs: number): Promise<boolean> {
+  const groupGone = await endGroup(leader, clock, graceMs);
+  return (run === "" || (await endStrays(run, clock, graceMs))) && groupGone;
 }
 
 /** Resolves when a process that is nobody's child here has ended. */

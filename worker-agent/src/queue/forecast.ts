@@ -1,4 +1,4 @@
-import { canGoFor, replaces, tooHeavy } from "./fit.ts";
+import { canGoFor, replaces, tooHeavy, weightOf } from "./fit.ts";
 import type { ModelRules, SchedulerRules, SchedulerView } from "./types.ts";
 
 /** Learned figures, in milliseconds; null where nothing is known yet. */
@@ -122,13 +122,17 @@ function roomFor(model: Model, machine: Machine): number | null {
   const victims = machine.warm.filter((one) => canGoFor(one, model)).sort((a, b) => leftOf(a) - leftOf(b));
   const staying = new Set([...machine.pinned, ...machine.warm]);
   staying.delete(model);
+  // Sums that follow who goes: an engine may report thousands as loaded.
+  let tooMuch = tooHeavy(model, staying, machine.budget);
+  let inPlace = [...staying].filter((one) => replaces(model, one)).length;
   let wait = 0;
   for (const victim of victims) {
-    if (fits(model, [...staying], machine)) break;
-    staying.delete(victim);
+    if (tooMuch <= 0 && inPlace === 0) break;
+    tooMuch -= weightOf(victim, machine.budget);
+    if (replaces(model, victim)) inPlace -= 1;
     wait = leftOf(victim);
   }
-  return wait < Number.POSITIVE_INFINITY && fits(model, [...staying], machine) ? wait : null;
+  return wait < Number.POSITIVE_INFINITY && tooMuch <= 0 && inPlace === 0 ? wait : null;
 }
 
 /**

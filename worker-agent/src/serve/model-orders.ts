@@ -10,6 +10,8 @@ export class ModelOrders {
   readonly #unloads: (model: ServedModel) => boolean;
   readonly #clock: Clock;
   readonly #log: Log;
+  /** Models that are ordered to be loaded and wait for it: one job says it all, however often it is asked for. */
+  readonly #ordered = new Set<string>();
   #count = 0;
 
   constructor(executor: Executor, unloads: (model: ServedModel) => boolean, clock: Clock, log: Log) {
@@ -19,15 +21,18 @@ export class ModelOrders {
     this.#log = log;
   }
 
-  /** Queues a job without an answer. Throws when the scheduler refuses it at once. */
+  /** Queues a job without an answer, unless there is one for the model. Throws when the scheduler refuses it at once. */
   load(model: ServedModel, requestId: string): void {
+    const { name } = model;
+    if (this.#ordered.has(name)) return;
+    this.#ordered.add(name);
     this.#count += 1;
     const id = `load-${this.#count}`;
     let refusal: FarmError | null = null;
     const job = {
       id,
       requestId,
-      model: model.name,
+      model: name,
       caller: "",
       priority: "interactive",
       arrivedAt: this.#clock.now(),
@@ -35,11 +40,15 @@ export class ModelOrders {
       kind: "load",
     } as const;
     this.#executor.submit(job, {
-      granted: () => this.#executor.finished(id),
+      granted: () => {
+        this.#ordered.delete(name);
+        this.#executor.finished(id);
+      },
       cut: () => {},
       rejected: (error) => {
+        this.#ordered.delete(name);
         refusal = error;
-        this.#log.warn({ request_id: requestId, model: model.name, error: error.message }, "a load by order failed");
+        this.#log.warn({ request_id: requestId, model: name, error: error.message }, "a load by order failed");
       },
     });
     if (refusal !== null) throw refusal;

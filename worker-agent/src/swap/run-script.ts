@@ -53,6 +53,8 @@ async function start(run: ScriptRun): Promise<{ ending: Ending; forget: Forget }
     model: environment["FARMGATE_MODEL"] ?? "",
     url: environment["FARMGATE_URL"] ?? "",
     words,
+    // What a script leaves in the background is to live on.
+    run: "",
   } as const;
   const { pid, exited, forget } = await launch({ words, directory, environment, output: output.fd, notes, noted });
   await output.close();

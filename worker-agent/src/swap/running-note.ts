@@ -19,6 +19,8 @@ const noteSchema = z.object({
   url: z.string(),
   /** Program and arguments. */
   words: z.array(z.string()).readonly(),
+  /** Marks all of its processes (`strays.ts`); empty: they are not marked. */
+  run: z.string().default(""),
 });
 export type RunningNote = z.output<typeof noteSchema>;
 

@@ -64,11 +64,12 @@ export async function openOutput(file: string): Promise<FileHandle> {
 
 /** How large an output file may grow, and what of its end is kept then; in bytes. */
 const LIMITS = { most: 16 * 1_024 ** 2, kept: 256 * 1_024 };
-const LOOK_MS = 60_000;
+/** An engine that writes as fast as it can fills a disk in minutes. */
+const LOOK_MS = 5_000;
 
 /**
  * Keeps the output files of a folder small: an engine that a script left in the background writes on for months. Looks
- * every minute until the returned function is called.
+ * every five seconds until the returned function is called.
  */
 export function keepOutputSmall(directory: string, clock: Clock): CancelTimer {
   let stop: CancelTimer = () => {};
@@ -109,7 +110,10 @@ export function readTail(file: string): Promise<string> {
   return readLastLines(file, TAIL_LINES, TAIL_BYTES);
 }
 
-/** The last whole lines of a file, at most so many and so many bytes, without colours and other control characters. */
+/**
+ * The last whole lines of a file, at most so many and so many bytes, without colours, titles and other control
+ * characters, those included that turn the direction of writing.
+ */
 export async function readLastLines(file: string, lines: number, bytes: number): Promise<string> {
   const handle = await open(file, "r");
   try {
@@ -125,5 +129,8 @@ export async function readLastLines(file: string, lines: number, bytes: number):
 }
 
 function withoutControl(text: string): string {
-  return text.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, "").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+  return text
+    .replace(/\u001b\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)/g, "")
+    .replace(/\u001b\[[0-9;?]*[A-Za-z]/g, "")
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "");
 }

@@ -44,9 +44,12 @@ describe("an attached engine that answers nonsense", () => {
     const bad = [{ name: "" }, { name: "a\u0000b" }, { name: 7 }, null, { name: "x".repeat(400) }];
     const list = { models: [...bad, ...NAMES] };
     const server = await startServer(({ path }) => (path === "/api/tags" ? list : { models: [] }));
-    const { names, count } = await attach([{ url: server.url, engine: "ollama", poll: "1h" }]);
-    expect(names()).toHaveLength(10_000 - bad.length);
+    const models = { "model-9000": {} };
+    const { names, count, warnings } = await attach([{ url: server.url, engine: "ollama", poll: "1h", models }]);
+    expect(names()).toHaveLength(2_001);
+    expect(names().at(-1)).toBe("model-9000");
     expect(count("models")).toBe(1);
+    expect(warnings).toEqual([expect.stringContaining("lists more than 2000 models")]);
   });
 
   it("says not too much in the log of a list that clashes all the time", async () => {

@@ -25,9 +25,12 @@ describe("who loads a model", () => {
   });
 
   it("has a command that can be run", () => {
-    expect(problems({ models: [own("a", { command: "sh 'x" }), own("b", { command: " " })] })).toEqual([
+    expect(
+      problems({ models: [own("a", { command: "sh 'x" }), own("b", { command: " " }), own("c", { command: "a\0b" })] }),
+    ).toEqual([
       "models[0].command: a quote is not closed",
       "models[1].command: must not be empty",
+      "models[2].command: must not hold the character NUL: no program takes it",
     ]);
   });
 
@@ -45,6 +48,23 @@ describe("who loads a model", () => {
       "models[0].url: is already the address of engines[0]: a `command` needs a port of its own",
     ]);
     expect(problems({ swap: script, models: [at("http://h:1/a"), at("http://h:1/b")] })).toEqual([]);
+  });
+
+  it("is never the agent itself", () => {
+    const at = (url: string) => ({ ...own("a"), url });
+    const itself = "is the address on which this agent itself listens";
+    for (const host of ["127.0.0.1", "0.0.0.0", "::"]) {
+      const listen = { listen: { host, port: 8_401 }, open: true };
+      expect(problems({ ...listen, models: [at("http://localhost:8401/x")] })).toEqual([`models[0].url: ${itself}`]);
+      expect(problems({ ...listen, engines: [{ url: "http://127.0.0.1:8401" }] })).toEqual([
+        `engines[0].url: ${itself}`,
+      ]);
+      expect(problems({ ...listen, models: [at("http://127.0.0.1:8402"), own("b")] })).toEqual([]);
+    }
+    const elsewhere = { listen: { host: "192.0.2.1", port: 8_401 }, open: true };
+    expect(problems({ ...elsewhere, engines: [{ url: "http://127.0.0.1:8401" }] })).toEqual([]);
+    expect(problems({ ...elsewhere, engines: [{ url: "http://192.0.2.1:8401" }] })).toHaveLength(1);
+    expect(problems({ listen: { host: "no host" }, open: true, models: [own("a")] })).toEqual([]);
   });
 
   it("is attached once, if it is an engine", () => {
@@ -163,5 +183,28 @@ describe("a pinned model", () => {
       "models[0].ttl: does not go with `pinned: true`: leave one of them out",
       "engines[0].models.q.ttl: does not go with `pinned: true`: leave one of them out",
     ]);
+  });
+});
+
+describe("a file of thousands of models", () => {
+  const many = (more: (i: number) => object) =>
+    Array.from({ length: 4_000 }, (_, i) => ({ ...own(`m${i}`), ...more(i) }));
+  const address = (i: number) => ({ url: `http://h${i}:9001` });
+
+  it("is checked at once, and what is told of one does not name all others", { timeout: 20_000 }, () => {
+    const started = performance.now();
+    expect(problems({ models: many(address) })).toEqual([]);
+    expect(problems({ models: many(() => ({ url: "http://h:9001" })) })).toHaveLength(3_999);
+    expect(problems({ engines: many(address).map(({ url }) => ({ url })) })).toEqual([]);
+    const sized = many((i) => ({ ...address(i), memory: i % 2 === 0 ? "1mb" : "10gb", pinned: i % 2 === 0 }));
+    const [first = "", ...rest] = problems({ models: sized, memory: { budget: "10gb" } });
+    expect(first).toBe(
+      "models[1].memory: never fits: what is pinned (m0, m2, m4, m6, m8 and 1995 more) leaves 8 GB of 10 GB",
+    );
+    expect(rest).toHaveLength(1_999);
+    const named = Object.fromEntries(Array.from({ length: 4_000 }, (_, i) => [`m${i}`, { pinned: true, ttl: "1s" }]));
+    expect(problems({ engines: [{ ...ollama, models: named }] })).toHaveLength(4_000);
+    // Comparing each with each other one takes several times as long.
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 });

@@ -19,6 +19,28 @@ describe("an unloaded command", () => {
     expect(holder.lost).toEqual([]);
   });
 
+  it.runIf(process.platform === "linux")("takes along what has left its group", async () => {
+    const rig = await commandRig();
+    const holder = rig.holder();
+    const [a, b] = [await rig.model("a", "child away", { stopGraceMs: 200 }), await rig.model("b")];
+    await holder.load(a, null, never);
+    await holder.load(b, null, never);
+    expect(await rig.anyRunning()).toHaveLength(3);
+    expect(await holder.unload(a, never)).toEqual({ ok: true, tail: "" });
+    expect(await rig.anyRunning()).toEqual(await rig.running("b"));
+    expect(await readdir(rig.notes)).toHaveLength(1);
+  });
+
+  it.runIf(process.platform === "linux")("by its own end leaves nothing behind that has left its group", async () => {
+    const rig = await commandRig();
+    const holder = rig.holder();
+    const a = await rig.model("a", "child away", { stopGraceMs: 200 });
+    await holder.load(a, null, never);
+    process.kill(only(await rig.running("a")), "SIGKILL");
+    await until(() => holder.lost.length === 1);
+    expect(await rig.anyRunning()).toEqual([]);
+  });
+
   it("has its grace, and is not killed before", async () => {
     const rig = await commandRig();
     const holder = rig.holder();

@@ -62,6 +62,23 @@ describe("an agent that is killed", () => {
     expect(await notesIn(rig.notes)).toEqual([]);
   });
 
+  it.runIf(process.platform === "linux")(
+    "leaves what has left its command's group to the next agent, which ends it",
+    async () => {
+      const rig = await commandRig();
+      const a = await rig.model("a", "child away", { stopGraceMs: 200 });
+      const agent = otherAgent(rig.directory, a);
+      await agent.said("loaded");
+      await agent.kill();
+      process.kill(only(await rig.running("a")), "SIGKILL");
+      await until(async () => (await rig.running("a")).length === 0);
+      expect(await rig.running("child")).toHaveLength(1);
+      await rig.holder().endOrAdoptLeftovers([a]);
+      expect(await rig.anyRunning()).toEqual([]);
+      expect(await notesIn(rig.notes)).toEqual([]);
+    },
+  );
+
   it("while its command loads leaves one that the next agent ends", async () => {
     const rig = await commandRig();
     const a = await rig.model("a", "loading child", { stopGraceMs: 200 });

@@ -43,7 +43,7 @@ describe("a command", () => {
       heldBy: { kind: "command", command: `'${process.execPath}' tell.cjs '$HOME; exit 3'` },
     });
     const { tail } = await rig.holder().load(a, null, never);
-    expect(tail).toMatch(/^\$HOME; exit 3 FARMGATE_MODEL,FARMGATE_URL,(OLDPWD,)?PATH,PWD/);
+    expect(tail).toMatch(/^\$HOME; exit 3 FARMGATE_MODEL,FARMGATE_RUN,FARMGATE_URL,(OLDPWD,)?PATH,PWD/);
   });
 
   it("that exits before it is ready fails at once, with its exit code and its last words", async () => {

@@ -36,9 +36,9 @@ describe("the log of a model", () => {
     const directory = await tempDirectory();
     await writeFile(
       join(directory, "swap-a.log"),
-      "\u001b[2J\u001b[31mred\u001b[0m\u0007\tx\r\n\u0000\u009b1my\u007f\n",
+      "\u001b[2J\u001b[31mred\u001b[0m\u0007\tx\r\n\u0000\u009b1my\u007f\n\u001b]0;title\u0007\u202eback\u2066wards\n",
     );
-    expect(await readModelLog(directory, script, 10)).toBe("red\tx\n1my\n");
+    expect(await readModelLog(directory, script, 10)).toBe("red\tx\n1my\nbackwards\n");
   });
 
   it("is not here for a model of an attached engine", async () => {

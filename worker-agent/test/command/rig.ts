@@ -17,7 +17,7 @@ export const never = new AbortController().signal;
 /**
  * An engine that writes `MODEL PID` to started.log, and to clashes.log when another one of its model still runs.
  * Arguments: `mute` never listens, `loading` answers 503 until the file `go` is there, `exit=N` fails at once,
- * `stubborn` ignores SIGTERM, `child` has a child that does so.
+ * `stubborn` ignores SIGTERM, `child` has a child that does so, with `away` in a process group of its own.
  */
 const ENGINE = `
 const { spawn } = require("node:child_process");
@@ -38,7 +38,7 @@ console.log("loading " + words.join(" "));
 if (words.includes("stubborn")) process.on("SIGTERM", () => console.log("not now"));
 if (words.includes("child")) {
   const text = 'process.on("SIGTERM", () => {}); process.send("up"); setInterval(() => {}, 1000)';
-  const child = spawn(process.execPath, ["-e", text], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const child = spawn(process.execPath, ["-e", text], { stdio: ["ignore", "inherit", "inherit", "ipc"], detached: words.includes("away") });
   child.on("message", () => { note("child", child.pid); child.disconnect(); start(); });
 } else start();
 function start() {

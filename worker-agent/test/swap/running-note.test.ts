@@ -11,7 +11,7 @@ import { isAlive, only, until } from "../support/conditions.ts";
 
 const clock = createSystemClock();
 const nothing = async () => {};
-const run: NotedRun = { kind: "script", model: "m", url: "http://127.0.0.1:1", words: ["./swap.sh", "m"] };
+const run: NotedRun = { kind: "script", model: "m", url: "http://127.0.0.1:1", words: ["./swap.sh", "m"], run: "" };
 const gone = { pid: 2 ** 22 + 1, start: "1" };
 
 /** A process that leads a group of its own, as a script does. */

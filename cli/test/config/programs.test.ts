@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openConfig } from "../../src/config/open-config.ts";
-import { swapScriptWarnings } from "../../src/config/swap-scripts.ts";
+import { programWarnings } from "../../src/config/programs.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -16,7 +16,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 async function warnings(text: string): Promise<string[]> {
   await writeFile(join(folder, "file.yaml"), text);
-  const found = await swapScriptWarnings(await openConfig(join(folder, "file.yaml"), {}));
+  const found = await programWarnings(await openConfig(join(folder, "file.yaml"), {}));
   return found.map(({ path, line, message }) => `${line} ${path}: ${message}`);
 }
 
@@ -31,6 +31,18 @@ test("a swap script must be there and be executable", async () => {
   ]);
   expect(await warnings(agent(".."))).toEqual([]);
   expect(await warnings(agent("../"))).toEqual(["2 swap.command: ../ is no file"]);
+});
+
+test("the command of a model must be there and be executable", async () => {
+  const models = ["./good.sh", "./none.sh -v", ".."].map(
+    (command, i) => `  - { name: m${i}, url: "http://127.0.0.1:${9000 + i}", command: "${command}" }\n`,
+  );
+  expect(await warnings(`models:\n${models.join("")}  - { name: bad, command: 5 }\n`)).toEqual([
+    "3 models[1].command: there is no file ./none.sh",
+  ]);
+  expect(await warnings(`models:\n  - { name: m, url: "http://127.0.0.1:9", command: /tmp }\n`)).toEqual([
+    "2 models[0].command: /tmp is no file",
+  ]);
 });
 
 test("a command of the system is not looked for", async () => {
