@@ -193,10 +193,11 @@ export class ServedRequest implements Waiter, ExchangeSink {
     if (this.#left) return this.#finish(499, "the caller left");
     if (this.#cutBy !== null) return this.#breakOff(this.#cutBy);
     this.#exchange = null;
-    const pauseMs = Math.min(LOADING_PAUSE_MS, this.#deadlineLeft());
-    this.#endPause = this.#context.clock.after(pauseMs, () => {
+    const left = this.#deadlineLeft();
+    this.#endPause = this.#context.clock.after(Math.min(LOADING_PAUSE_MS, left), () => {
       this.#endPause = null;
-      if (this.#deadlineLeft() === 0) this.#breakOff(deadlineError());
+      // Not by what is left now: a timer may come a fraction of a millisecond early.
+      if (left <= LOADING_PAUSE_MS) this.#breakOff(deadlineError());
       else this.#send(this.#context.upstreams.to(this.#order.model.url));
     });
   }
