@@ -20,8 +20,9 @@ export default defineConfig({
           name: "integration",
           include: ["test/integration/**/*.test.ts", "test/scenarios/**/*.test.ts", "test/bench/**/*.test.ts"],
           testTimeout: 60_000,
-          // Real processes and two cores: one file at a time keeps the ceilings honest.
-          fileParallelism: false,
+          // Real processes that mostly wait: two files at a time, on two cores, keep the ceilings honest.
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -31,6 +32,7 @@ export default defineConfig({
           include: ["test/e2e/**/*.test.ts"],
           testTimeout: 120_000,
           fileParallelism: false,
+          sequence: { groupOrder: 2 },
         },
       },
     ],
