@@ -37,6 +37,8 @@ describe("what a holder tells of an attached engine, over real sockets", () => {
           else if (loads || result.ok) told.delete(name);
         };
         let dead = false;
+        /** Whose loads must have come to an end before it is quiet. */
+        const clients: Promise<unknown>[] = [];
         /** One after the other, as a scheduler gives them; all else goes on beside them. */
         let orders: Promise<void> = Promise.resolve();
         for (const { what, model: name, ms } of steps) {
@@ -44,15 +46,15 @@ describe("what a holder tells of an attached engine, over real sockets", () => {
           else if (what === "evict") ollama.models.evict(name);
           else if (what === "fails") ollama.models.setFailing(name, ms % 2 === 0);
           else if (what === "another client") {
-            void fetch(`${ollama.url}/api/generate`, { method: "POST", body: JSON.stringify({ model: name }) }).catch(
-              () => {},
-            );
+            const body = JSON.stringify({ model: name });
+            clients.push(fetch(`${ollama.url}/api/generate`, { method: "POST", body }).catch(() => {}));
           } else if (what === "die") {
             await (dead ? ollama.open() : ollama.die());
             dead = !dead;
           } else await wait(ms);
         }
         await orders;
+        await Promise.all(clients);
         if (dead) await ollama.open();
         await until(() => ollama.models.running().length === ollama.models.loaded().length);
         const looks = ollama.looks;
