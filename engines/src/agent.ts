@@ -1,4 +1,4 @@
-import { type Api, receivedCatalogSchema } from "@farmgate/shared";
+import { isApi, receivedCatalogSchema } from "@farmgate/shared";
 import { z } from "zod";
 import type { CatalogModel, WaitingRequest } from "./catalog.ts";
 import { type Adapter, PLAIN } from "./adapter.ts";
@@ -10,8 +10,6 @@ import { BOTH_COMMANDS, catalogModel, catalogReport, modelName, readAliases, rea
 /** Read model by model, so that one bad name does not hide the others. */
 const catalogue = receivedCatalogSchema.extend({ models: z.unknown().optional() });
 const element = receivedCatalogSchema.shape.models.element.extend({ id: modelName, aliases: z.unknown().optional() });
-
-const APIS: ReadonlySet<string> = new Set<Api>(["chat", "completions", "embeddings", "rerank", "responses"]);
 
 /**
  * By the error's code (shared's catalogue); an answer without one comes from the engine behind the agent, passed
@@ -67,7 +65,7 @@ function toModel(model: z.output<typeof element>): CatalogModel {
     oldestWaitMs: model.oldest_wait_ms ?? null,
     loadMs: model.load_ms ?? null,
     tokensPerSecond: model.tokens_per_second ?? null,
-    apis: model.apis?.filter((api): api is Api => APIS.has(api)) ?? null,
+    apis: model.apis?.filter(isApi) ?? null,
     memoryBytes: model.memory_bytes ?? null,
     quantization: model.quantization ?? null,
     commands: BOTH_COMMANDS,

@@ -7,3 +7,4 @@ export * from "./meaning.ts";
 export * from "./read-model.ts";
 export * from "./served-other.ts";
 export * from "./smallest-request.ts";
+export * from "./spoken.ts";

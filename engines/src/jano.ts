@@ -1,4 +1,4 @@
-import { type Api, nameKey } from "@farmgate/shared";
+import { nameKey } from "@farmgate/shared";
 import { z } from "zod";
 import { type Adapter, PLAIN } from "./adapter.ts";
 import { LLAMA_SERVER_RULES } from "./llama-server.ts";
@@ -12,9 +12,6 @@ const health = z.object({
   queueByModel: z.record(z.string(), figure).nullish().catch(null),
   tokSByModel: z.record(z.string(), figure).nullish().catch(null),
 });
-
-/** Of Farmgate's paths it has `/v1/chat/completions` alone. */
-const APIS: readonly Api[] = ["chat"];
 
 /** Its own words; any other answer comes from the engine behind it. */
 const RULES: readonly MeaningRule[] = [
@@ -44,7 +41,6 @@ export const jano: Adapter = {
       models.map(({ id, aliases }) =>
         catalogModel(id, stateOf(id, told), {
           aliases: readAliases(aliases, id),
-          apis: APIS,
           queued: figureOf(told?.queueByModel, id),
           tokensPerSecond: figureOf(told?.tokSByModel, id),
         }),

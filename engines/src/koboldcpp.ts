@@ -1,4 +1,3 @@
-import type { Api } from "@farmgate/shared";
 import { z } from "zod";
 import { type Adapter, PLAIN } from "./adapter.ts";
 import { meaningOf } from "./meaning.ts";
@@ -8,7 +7,6 @@ const list = z.object({ data: z.unknown().optional() });
 const card = z.object({ id: modelName });
 const perf = z.object({ queue: figure });
 
-const APIS: readonly Api[] = ["chat", "completions"];
 const PREFIX = "koboldcpp/";
 
 /**
@@ -29,7 +27,7 @@ export const koboldcpp: Adapter = {
     if (models === null) return null;
     const queued = perf.safeParse(extra).data?.queue ?? null;
     return catalogReport(
-      models.map(({ id }) => catalogModel(id, "warm", { aliases: bareName(id), queued, apis: APIS })),
+      models.map(({ id }) => catalogModel(id, "warm", { aliases: bareName(id), queued })),
       { refusesUnknown: false, slots: 1 },
     );
   },

@@ -39,9 +39,11 @@ const RULES: readonly MeaningRule[] = [{ text: /failed to load/i, meaning: "load
 const KINDS: readonly (readonly [label: RegExp, kind: string, apis: readonly Api[]])[] = [
   [/^embeddings?$/, "embeddings", ["embeddings"]],
   [/^rerank(ing|er)$/, "rerank", ["rerank"]],
-  [/^(transcription|tts|audio-generation)$/, "audio", []],
+  [/^transcription$/, "audio", ["transcriptions"]],
+  [/^(tts|audio-generation)$/, "audio", ["speech"]],
   [/^classifi(er|cation)$/, "classifier", []],
-  [/^(image|3d)$/, "image", []],
+  [/^image$/, "image", ["image-generations"]],
+  [/^3d$/, "image", []],
 ];
 /** Models without labels go by what runs them. */
 const KIND_OF_RECIPE: ReadonlyMap<string, string> = new Map([

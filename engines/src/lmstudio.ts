@@ -1,4 +1,3 @@
-import type { Api } from "@farmgate/shared";
 import { z } from "zod";
 import type { CatalogModel } from "./catalog.ts";
 import { type Adapter, PLAIN } from "./adapter.ts";
@@ -42,8 +41,6 @@ const olderModel = z.object({
   loaded_context_length: figure,
   quantization: maybeText,
 });
-
-const APIS: readonly Api[] = ["chat", "completions", "embeddings", "responses"];
 
 const RULES: readonly MeaningRule[] = [{ text: /failed to load model/i, meaning: "load_failed" }];
 
@@ -98,7 +95,6 @@ function fromCurrent(told: z.output<typeof model>): CatalogModel {
     ),
     contextLength: instances[0]?.config?.context_length ?? told.max_context_length ?? null,
     slots: slotsOf(parallel),
-    apis: APIS,
     memoryBytes: bytesOf(told.size_bytes),
     quantization: textOrNull(told.quantization?.name),
     commands: instances.length > 0 ? ["unload"] : BOTH_COMMANDS,
@@ -110,7 +106,6 @@ function fromCurrent(told: z.output<typeof model>): CatalogModel {
 function fromOlder(told: z.output<typeof olderModel>): CatalogModel {
   const read = catalogModel(told.id, olderState(told.state), {
     contextLength: told.loaded_context_length ?? told.max_context_length ?? null,
-    apis: APIS,
     quantization: textOrNull(told.quantization),
   });
   return withType(read, told.type);

@@ -1,9 +1,6 @@
-import type { Api } from "@farmgate/shared";
 import { type Adapter, PLAIN } from "./adapter.ts";
 import { meaningOf } from "./meaning.ts";
 import { openai } from "./openai.ts";
-
-const APIS: readonly Api[] = ["chat", "completions"];
 
 /**
  * `mlx_lm.server`: lists what the disk has, loads whatever a request names, keeps one model and never tells which.
@@ -19,8 +16,7 @@ export const mlx: Adapter = {
   dropsBadRequests: true,
   parse(main, extra) {
     const report = openai.parse(main, extra);
-    if (report === null) return null;
-    return { ...report, models: report.models.map((model) => ({ ...model, apis: APIS })), refusesUnknown: false };
+    return report === null ? null : { ...report, refusesUnknown: false };
   },
   meaning: (answer) => meaningOf(answer, []),
 };

@@ -30,8 +30,7 @@ type Tag = z.output<typeof tag>;
 /** By name key. */
 type Running = ReadonlyMap<string, z.output<typeof running>>;
 
-/** A model without a list of capabilities may be of any kind. */
-const APIS: readonly Api[] = ["chat", "completions", "embeddings", "responses"];
+const EMBEDS: readonly Api[] = ["embeddings", "ollama-embed", "ollama-embeddings"];
 
 /** Load failures come as 500 with the runner's words. */
 export const OLLAMA_RULES: readonly MeaningRule[] = [
@@ -95,12 +94,11 @@ function toModel(model: Tag, loaded: Running | null): CatalogModel {
     memoryBytes: remote ? null : (bytesOf(runs?.size) ?? bytesOf(model.size)),
     quantization: textOrNull(model.details?.quantization_level),
     digest: textOrNull(model.digest),
-    apis: APIS,
     commands: remote ? [] : BOTH_COMMANDS,
   });
   const capabilities = model.capabilities ?? [];
   if (capabilities.includes("embedding") && !capabilities.includes("completion")) {
-    return { ...read, kind: "embeddings", apis: ["embeddings"] };
+    return { ...read, kind: "embeddings", apis: EMBEDS };
   }
   return capabilities.includes("vision") ? { ...read, kind: "vision" } : read;
 }

@@ -1,4 +1,3 @@
-import type { Api } from "@farmgate/shared";
 import { z } from "zod";
 import { type Adapter, PLAIN } from "./adapter.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
@@ -10,8 +9,6 @@ const info = z.object({
   max_concurrent_requests: figure,
   max_total_tokens: figure,
 });
-
-const APIS: readonly Api[] = ["chat", "completions"];
 
 /** Its own words for an engine that has died behind it; all else goes by the status (429 is its full queue). */
 const RULES: readonly MeaningRule[] = [{ status: 503, type: "healthcheck", meaning: "worker_fault" }];
@@ -25,7 +22,7 @@ export const tgi: Adapter = {
     const parsed = info.safeParse(main);
     if (!parsed.success) return null;
     const { model_id: id, model_sha: sha, max_total_tokens: tokens, max_concurrent_requests: slots } = parsed.data;
-    const known = { kind: "chat", apis: APIS, contextLength: tokens ?? null, digest: textOrNull(sha) };
+    const known = { kind: "chat", contextLength: tokens ?? null, digest: textOrNull(sha) };
     return catalogReport([catalogModel(id, "warm", known)], { refusesUnknown: false, slots: slotsOf(slots) });
   },
   meaning: (answer) => meaningOf(answer, RULES),

@@ -17,7 +17,7 @@ export const whisper: Adapter = {
   defaultSlots: 1,
   parse(main) {
     if (!health.safeParse(main).success) return null;
-    const model = catalogModel("whisper", "warm", { kind: "audio", apis: [] });
+    const model = catalogModel("whisper", "warm", { kind: "audio" });
     return catalogReport([model], { refusesUnknown: false, slots: 1 });
   },
   // It says 503 for one reason: its model is still being loaded.

@@ -63,7 +63,7 @@ describe("mlx", () => {
   it("lists what the disk has and neither refuses nor tells", () => {
     const report = mlx.parse({ object: "list", data: [{ id: "mlx-community/Qwen3-4B-4bit" }] }, null);
     expect(report).toMatchObject({
-      models: [{ state: "unknown", apis: ["chat", "completions"] }],
+      models: [{ state: "unknown", apis: null }],
       refusesUnknown: false,
     });
     expect(mlx.swapsUnseen).toBe(true);

@@ -18,12 +18,12 @@ const tags = {
 const ps = { models: [{ name: "LLAMA3.2", size_vram: 1, context_length: 4_096 }, { name: "gpt-oss:120b-cloud" }] };
 
 describe("Ollama's catalogue", () => {
-  const apis = ["chat", "completions", "embeddings", "responses"];
+  const apis = null;
 
   it("is warm for what runs, with the context that it runs with, and cold for the rest", () => {
     expect(ollama.parse(tags, ps)?.models).toMatchObject([
       { id: "llama3.2:latest", state: "warm", contextLength: 4_096, kind: "chat", apis },
-      { id: "nomic-embed-text:latest", state: "cold", kind: "embeddings", apis: ["embeddings"] },
+      { id: "nomic-embed-text:latest", state: "cold", kind: "embeddings", apis: ["embeddings", "ollama-embed", "ollama-embeddings"] },
       { id: "llava:7b", state: "cold", kind: "vision", apis },
       { id: "gpt-oss:120b-cloud", state: "cold" },
     ]);

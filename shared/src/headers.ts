@@ -78,6 +78,12 @@ export function takesMoreEvents(raw: readonly string[]): boolean {
   return isEventStream(raw) && headerValue(raw, "content-length") === null && !isPacked(raw);
 }
 
+/** Whether a line of our own can follow in such a stream of lines of JSON, as Ollama has them. */
+export function takesMoreLines(raw: readonly string[]): boolean {
+  const lines = headerValue(raw, "content-type")?.toLowerCase().startsWith("application/x-ndjson") === true;
+  return lines && headerValue(raw, "content-length") === null && !isPacked(raw);
+}
+
 /** Whether the body is compressed. */
 export function isPacked(raw: readonly string[]): boolean {
   return (headerValue(raw, "content-encoding") ?? "identity") !== "identity";

@@ -1,5 +1,12 @@
 import type { ServerResponse } from "node:http";
-import { type ApiFamily, type FarmError, isEventStream, streamErrorChunk, takesMoreEvents } from "@farmgate/shared";
+import {
+  type ApiFamily,
+  type FarmError,
+  isEventStream,
+  streamErrorChunk,
+  takesMoreEvents,
+  takesMoreLines,
+} from "@farmgate/shared";
 import type { AnswerTail } from "./answer-tail.ts";
 
 /**
@@ -11,6 +18,7 @@ export class AnswerRelay {
   readonly #tail: AnswerTail;
   readonly #resume: () => void;
   #takesMoreEvents = false;
+  #boundary: "event" | "line" = "event";
   #wrote = false;
   #paused = false;
 
@@ -23,7 +31,8 @@ export class AnswerRelay {
 
   /** `headers` is the finished head, flat. */
   start(status: number, headers: string[]): void {
-    this.#takesMoreEvents = takesMoreEvents(headers);
+    this.#takesMoreEvents = takesMoreEvents(headers) || takesMoreLines(headers);
+    this.#boundary = isEventStream(headers) ? "event" : "line";
     this.#response.writeHead(status, headers);
     if (!isEventStream(headers)) return;
     // The head of a stream goes out even when its first event is slow; when both came together, in one piece.
@@ -58,14 +67,14 @@ export class AnswerRelay {
   }
 
   /**
-   * The answer broke after its head was passed on. An event stream is told so inside; any other body is cut off
+   * The answer broke after its head was passed on. A stream of events or lines is told so inside; any other body is cut off
    * with its connection, so that the caller sees the truncation.
    */
   break(family: ApiFamily, error: FarmError, requestId: string): void {
     this.#wrote = true;
     if (this.#response.destroyed) return;
     if (this.#takesMoreEvents) {
-      this.#response.end(streamErrorChunk(family, error, requestId, this.#tail.atEventBoundary()));
+      this.#response.end(streamErrorChunk(family, error, requestId, this.#tail.atBoundary(this.#boundary)));
     } else {
       this.#response.destroy();
     }

@@ -28,11 +28,11 @@ export class AnswerTail {
     this.#bytes = joined.length;
   }
 
-  /** Whether the bytes so far end with a complete event: nothing yet, or a blank line. */
-  atEventBoundary(): boolean {
+  /** Whether the bytes so far end with a complete event (a blank line) or line; nothing yet is as good. */
+  atBoundary(of: "event" | "line"): boolean {
     if (this.#bytes === 0) return true;
     const end = Buffer.concat(this.#pieces.slice(-4).map((piece) => piece.subarray(-4))).toString("latin1");
-    return /(?:\n\n|\r\r|\n\r\n)$/.test(end);
+    return of === "line" ? end.endsWith("\n") : /(?:\n\n|\r\r|\n\r\n)$/.test(end);
   }
 
   /** The last 2 to 4 KB. What is looked for in it is ASCII, so that no character has to be decoded. */

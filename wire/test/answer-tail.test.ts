@@ -43,6 +43,6 @@ describe("the tail of an answer", () => {
     [["data: 1\n\n", "d"], false],
     [["da", "t"], false],
   ])("tells whether it is at an event's boundary: %j", (pieces, boundary) => {
-    expect(tailOf(pieces).atEventBoundary()).toBe(boundary);
+    expect(tailOf(pieces).atBoundary("event")).toBe(boundary);
   });
 });

@@ -1,4 +1,4 @@
-import { apiFamily, FarmError, HEADER, inferenceApi, pathOf } from "@farmgate/shared";
+import { apiForm, FarmError, HEADER, inferenceApi, pathOf } from "@farmgate/shared";
 import { answerError, type HttpHandler, onCallerLeft } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import { Call } from "../proxy/call.ts";
@@ -27,7 +27,7 @@ export function createDoor(farm: Farm, control: HttpHandler): HttpHandler {
       control(request, response);
       return;
     }
-    const family = apiFamily(path);
+    const { family } = apiForm(api);
     if (request.method !== "POST") {
       const error = new FarmError("method_not_allowed", `${path} takes POST.`);
       answerError(response, error, { family, requestId: id, headers: ["allow", "POST", ...cors] });

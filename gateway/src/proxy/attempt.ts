@@ -7,6 +7,7 @@ import {
   type ExchangeRequest,
   type ExchangeSink,
   type ExchangeTimeouts,
+  GatheredBytes,
 } from "@farmgate/wire";
 import type { Dispatcher } from "undici";
 import { readErrorReason } from "@farmgate/engines";
@@ -18,6 +19,9 @@ const MAX_ERROR_BODY = 64 * 1_024;
 /** and from what came in this time, in milliseconds: one that never ends must not hold the request. */
 const MAX_ERROR_MS = 5_000;
 
+/** What is read whole is at most so large: the embeddings of a large batch, or pictures. */
+const MAX_WHOLE_BODY = 256 * 1_024 ** 2;
+
 /** The caller's side of a try. */
 export interface AttemptTarget {
   worker: string;
@@ -27,6 +31,10 @@ export interface AttemptTarget {
   readonly retellsErrors: boolean;
   /** Whether such an answer can still be passed on. */
   takes(status: number, rawHeaders: readonly string[]): boolean;
+  /** Whether a good answer is read to its end before anything is passed on, by `readWhole` then. */
+  gathers(status: number, rawHeaders: readonly string[]): boolean;
+  /** Reads a whole answer, for the caller. A string: what is wrong with it. */
+  readWhole(body: Buffer): Buffer | string;
   /** The answer is accepted: the next calls pass it on, no other worker is asked any more. */
   accept(status: number, rawHeaders: string[]): void;
   write(chunk: Buffer): boolean;
@@ -53,6 +61,8 @@ export class Attempt implements ExchangeSink {
   #status = 0;
   #rawHeaders: string[] = [];
   #accepted = false;
+  /** A good answer that is read whole; null: it is passed on as it comes. */
+  #whole: GatheredBytes | null = null;
   /** The pieces of an error answer until it was judged; null for a good one. */
   #errorBody: Buffer[] | null = null;
   #errorBytes = 0;
@@ -101,10 +111,12 @@ export class Attempt implements ExchangeSink {
     if (status >= 300) {
       this.#errorBody = [];
       this.#stopErrorTimer = this.#clock.after(this.#maxErrorMs, () => this.#judge());
-    } else if (isEventStream(rawHeaders)) this.#accept();
+    } else if (this.#target.gathers(status, rawHeaders)) this.#whole = new GatheredBytes();
+    else if (isEventStream(rawHeaders)) this.#accept();
   }
 
   data(chunk: Buffer): boolean {
+    if (this.#whole !== null) return this.#gather(this.#whole, chunk);
     if (this.#errorBody === null) {
       if (!this.#accepted && !this.#accept()) return true;
       return this.#target.write(chunk);
@@ -115,7 +127,8 @@ export class Attempt implements ExchangeSink {
   }
 
   end(outcome: ExchangeOutcome): void {
-    if (outcome.ok && this.#errorBody !== null) this.#judge();
+    if (outcome.ok && this.#whole !== null) this.#passWholeOn(this.#whole);
+    else if (outcome.ok && this.#errorBody !== null) this.#judge();
     else if (outcome.ok && this.#failed === null && !this.#accepted) this.#accept();
     this.#stopErrorTimer();
     if (this.#failed !== null) {
@@ -129,6 +142,20 @@ export class Attempt implements ExchangeSink {
       if (kind === "cancelled") this.#done({ kind: "cancelled" });
       else this.#done({ kind: "failed", failed: { ...failure, kind, worker: this.#target.worker, by: "connection" } });
     }
+  }
+
+  #gather(whole: GatheredBytes, chunk: Buffer): boolean {
+    whole.add(chunk);
+    if (whole.length <= MAX_WHOLE_BODY) return true;
+    this.#whole = null;
+    this.#fail("worker_fault", "an answer too large to be translated");
+    return true;
+  }
+
+  #passWholeOn(whole: GatheredBytes): void {
+    const body = this.#target.readWhole(whole.bytes());
+    if (typeof body === "string") this.#fail("worker_fault", body);
+    else if (this.#accept()) this.#target.write(body);
   }
 
   /**

@@ -1,14 +1,17 @@
-import { FarmError, isEventStream, takesMoreEvents } from "@farmgate/shared";
+import { apiForm, FarmError, isEventStream, isPacked, takesMoreEvents } from "@farmgate/shared";
 import { type AnswerMeaning, meaningFrom } from "@farmgate/engines";
 import type { AnswerRelay, ExchangeFailure } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
 import type { AttemptEnd, AttemptTarget } from "./attempt.ts";
+import { TranslatedAnswer } from "../translate/translated-answer.ts";
+import type { AnswerTime, Translated } from "../translate/translation.ts";
 import type { Call, Received } from "./call.ts";
 import { answerHeaders } from "./headers.ts";
 import { fitsOpenStream, OpenedAnswer } from "./opened-answer.ts";
 import { tellAnswered, tellEnded, tellOther } from "./tell-catalog.ts";
 import { tellLearned } from "./tell-learned.ts";
+import { toldFault } from "./told-fault.ts";
 
 /** An answer that was passed on, up to its end or to where it broke. */
 export interface Relayed {
@@ -27,15 +30,29 @@ export class CallerSide implements AttemptTarget {
   readonly #received: Received;
   readonly #choice: Choice;
   readonly #relay: AnswerRelay;
+  /** As what the worker was asked; null: as the caller put it. */
+  readonly #translated: Translated | null;
+  /** The worker's answer, where it is translated. */
+  #translation: TranslatedAnswer | null = null;
+  /** An error answer that is retold to a caller of another API. */
+  #fault: Buffer[] | null = null;
   /** Set for an answer that comes into a stream which was begun before. */
   #opened: OpenedAnswer | null = null;
 
-  constructor(farm: Farm, call: Call, received: Received, choice: Choice, relay: AnswerRelay) {
+  constructor(
+    farm: Farm,
+    call: Call,
+    received: Received,
+    choice: Choice,
+    translated: Translated | null,
+    relay: AnswerRelay,
+  ) {
     this.worker = choice.worker.config.name;
     this.#farm = farm;
     this.#call = call;
     this.#received = received;
     this.#choice = choice;
+    this.#translated = translated;
     this.#relay = relay;
   }
 
@@ -44,15 +61,28 @@ export class CallerSide implements AttemptTarget {
   }
 
   get retellsErrors(): boolean {
-    return this.#opened !== null;
+    return this.#opened !== null || this.#fault !== null;
   }
 
   takes(status: number, rawHeaders: readonly string[]): boolean {
+    if (status < 300 && this.#translated !== null) return !isPacked(rawHeaders);
     return !this.#call.opened || fitsOpenStream(status, rawHeaders);
   }
 
-  accept(status: number, rawHeaders: string[]): void {
+  gathers(status: number, rawHeaders: readonly string[]): boolean {
+    if (this.#translated === null || status >= 300) return false;
+    this.#translation = new TranslatedAnswer(this.#translated, apiForm(this.#call.api).streams, rawHeaders);
+    return this.#translation.isWhole;
+  }
+
+  readWhole(body: Buffer): Buffer | string {
+    const text = this.#translation?.whole(body, this.#time()) ?? null;
+    return text === null ? (this.#translation?.problem ?? "no answer") : Buffer.from(text);
+  }
+
+  accept(status: number, workerHeaders: string[]): void {
     const call = this.#call;
+    const rawHeaders = this.#headersOf(status, workerHeaders);
     this.letGoOfBody();
     call.phase = "answering";
     call.firstByteAt = this.#farm.clock.now();
@@ -66,7 +96,14 @@ export class CallerSide implements AttemptTarget {
   }
 
   write(chunk: Buffer): boolean {
-    return this.#opened === null ? this.#relay.write(chunk) : this.#opened.write(chunk);
+    if (this.#fault !== null) {
+      this.#fault.push(chunk);
+      return true;
+    }
+    const translation = this.#translation;
+    if (translation === null || translation.isWhole) return this.#pass(chunk);
+    const text = translation.push(chunk, this.#time());
+    return text === "" || this.#pass(Buffer.from(text));
   }
 
   /** The request is sent to nobody any more. */
@@ -75,20 +112,52 @@ export class CallerSide implements AttemptTarget {
     this.#call.share.release();
   }
 
-  finish({ status, broke }: Extract<AttemptEnd, { kind: "relayed" }>): Relayed {
+  finish({ status, broke: brokeOff }: Extract<AttemptEnd, { kind: "relayed" }>): Relayed {
     const call = this.#call;
+    const broke = brokeOff ?? this.#endTranslation();
     if (status < 300) tellAnswered(this.#farm, call);
     if (status < 300 && broke === null) tellEnded(this.#farm, call, "whole");
     if (status < 300 && broke?.kind === "timeout" && call.goneError === null) tellEnded(this.#farm, call, "stalled");
     if (broke === null) {
       if (status === 200) tellLearned(this.#farm, call, this.#choice);
       if (status === 200) tellOther(this.#farm, call, this.#choice);
-      this.#relay.finish(this.#opened?.last());
+      this.#relay.finish(this.#fault === null ? this.#opened?.last() : this.#retold(this.#fault, status));
       return { kind: "relayed", status, error: null };
     }
     const error = call.goneError ?? brokenError(this.worker, broke);
     this.#relay.break(call.family, error, call.id);
     return { kind: "relayed", status, error };
+  }
+
+  /** The worker's headers as they describe what the caller gets. */
+  #headersOf(status: number, rawHeaders: string[]): string[] {
+    if (this.#translated === null) return rawHeaders;
+    if (status < 300) return this.#translation?.headers(rawHeaders) ?? rawHeaders;
+    if (!this.#call.opened) this.#fault = [];
+    return ["content-type", "application/json"];
+  }
+
+  #pass(chunk: Buffer): boolean {
+    return this.#opened === null ? this.#relay.write(chunk) : this.#opened.write(chunk);
+  }
+
+  /** What is left of a translated stream goes out; what is wrong with it counts as a break of the worker's. */
+  #endTranslation(): ExchangeFailure | null {
+    if (this.#translation === null) return null;
+    const text = this.#translation.end(this.#time());
+    if (text !== "") this.#pass(Buffer.from(text));
+    const { problem } = this.#translation;
+    return problem === null ? null : { phase: "body", kind: "protocol", reused: false, message: problem };
+  }
+
+  #retold(pieces: readonly Buffer[], status: number): string {
+    const { family, id } = this.#call;
+    return JSON.stringify(toldFault(family, status, Buffer.concat(pieces).toString("utf8"), id));
+  }
+
+  #time(): AnswerTime {
+    const { clock } = this.#farm;
+    return { wallMs: clock.wall(), sinceSentMs: clock.now() - (this.#call.askedAt ?? clock.now()) };
   }
 
   #origin() {

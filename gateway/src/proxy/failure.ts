@@ -160,6 +160,12 @@ export function faultWords(tried: FailedAttempt): string {
   return tried.kind === "reset" ? "the connection broke" : "no HTTP answer";
 }
 
+/** Whether the worker may well have the model, but not what it was asked of it: another way may lead there. */
+export function isNotOfferedThere(tried: FailedAttempt): boolean {
+  if (tried.by !== "answer" || tried.meaning !== "unknown_model") return false;
+  return tried.status === 404 || tried.status === 405 || tried.status === 501;
+}
+
 function isBackpressure(tried: FailedAttempt): tried is Extract<FailedAttempt, { by: "answer" }> {
   return tried.by === "answer" && (tried.meaning === "busy" || tried.meaning === "loading");
 }

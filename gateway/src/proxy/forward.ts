@@ -5,14 +5,17 @@ import { deadlineError, isTaken, type Nothing, type Taken, takeWorker } from "..
 import { untilReady } from "../admission/until-ready.ts";
 import type { Farm } from "../farm.ts";
 import type { RoutingRequest } from "../routing/types.ts";
+import { speaks } from "../routing/ways.ts";
+import type { Translated } from "../translate/translation.ts";
 import type { Served } from "./accounts.ts";
 import type { Call, Received } from "./call.ts";
 import { answerDryRun, isDryRun } from "./dry-run.ts";
-import { afterFailure, type FailedAttempt, failureError, readDrop, retryReason } from "./failure.ts";
+import { afterFailure, type FailedAttempt, failureError, isNotOfferedThere, readDrop, retryReason } from "./failure.ts";
 import { modelsToTry } from "./models-to-try.ts";
 import { receive } from "./receive.ts";
 import { type Sent, sendTo } from "./send.ts";
 import { tellCatalog } from "./tell-catalog.ts";
+import { closeWay, putAs } from "./put-as.ts";
 import { takesComments } from "./wait-comments.ts";
 
 /** Serves one inference request from its arrival to the end of its answer. Never rejects. */
@@ -57,6 +60,8 @@ async function serveFirstOf(farm: Farm, call: Call, received: Received): Promise
 async function serve(farm: Farm, call: Call, received: Received, request: RoutingRequest): Promise<Served> {
   const tried = new Set<string>();
   const history: FailedAttempt[] = [];
+  /** Why the question cannot be put in another way, where that was the only one. */
+  let refusal: FarmError | null = null;
   call.model = request.name;
   const listed = farm.catalog.current.union.get(request.key);
   if (listed !== undefined) farm.recentUse.asked(listed.key, farm.clock.now());
@@ -65,13 +70,24 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
     if (isLate(farm, received)) return { status: null, error: deadlineError() };
     const taken = await takeWorker(farm, call, received, request, tried);
     if (!isTaken(taken)) {
-      const error = history.length === 0 ? nothingError(farm, taken) : walkError(farm, request, tried, history);
+      const error =
+        history.length === 0 ? (refusal ?? nothingError(farm, taken)) : walkError(farm, request, tried, history);
       return { status: null, error };
     }
-    tried.add(taken.choice.worker.config.name);
-    const end = await ask(farm, call, received, taken, history);
+    const { choice } = taken;
+    const { name } = choice.worker.config;
+    tried.add(name);
+    const put = putAs(farm, call, received, choice);
+    if (put instanceof FarmError) {
+      taken.release();
+      refusal ??= put;
+      closeWay(request, choice, tried, farm.clock.now());
+      continue;
+    }
+    const end = await ask(farm, call, received, taken, put, history);
     if (end.kind === "relayed") return { status: end.status, error: end.error };
     if (end.kind === "cancelled") return { status: null, error: call.goneError };
+    if (isNotOfferedThere(end.failed)) closeWay(request, choice, tried, farm.clock.now());
     if (!isLate(farm, received) && afterFailure(history, true, farm.config.retry).step === "final") {
       return { status: null, error: walkError(farm, request, tried, history) };
     }
@@ -83,14 +99,21 @@ function isLate(farm: Farm, { deadlineAt }: Received): boolean {
 }
 
 /** Asks one worker; when its connection had gone stale, once more on a fresh one. */
-async function ask(farm: Farm, call: Call, received: Received, taken: Taken, history: FailedAttempt[]): Promise<Sent> {
+async function ask(
+  farm: Farm,
+  call: Call,
+  received: Received,
+  taken: Taken,
+  put: Translated | null,
+  history: FailedAttempt[],
+): Promise<Sent> {
   const { choice } = taken;
   const { name, url } = choice.worker.config;
   call.worker = name;
   call.warmth = choice.warmth;
   call.attempts += 1;
   try {
-    const end = await sendTo(farm, call, received, choice, farm.upstreams.to(url));
+    const end = await sendTo(farm, call, received, choice, put, farm.upstreams.to(url));
     if (end.kind !== "failed") return end;
     const followed = [...history, end.failed];
     if (afterFailure(followed, false, farm.config.retry).step !== "fresh") {
@@ -98,7 +121,7 @@ async function ask(farm: Farm, call: Call, received: Received, taken: Taken, his
     }
     farm.metrics.retried("stale_connection");
     const fresh = farm.upstreams.fresh(url);
-    const again = await sendTo(farm, call, received, choice, fresh);
+    const again = await sendTo(farm, call, received, choice, put, fresh);
     void fresh.pool.close();
     return again.kind === "failed" ? noteFailure(farm, call, received, choice, again, history) : again;
   } finally {
@@ -147,9 +170,9 @@ function walkError(
   tried: ReadonlySet<string>,
   history: FailedAttempt[],
 ): FarmError {
-  const elsewhere = farm.catalog.current.workers.some(({ config, byKey }) => {
-    const model = tried.has(config.name) ? undefined : byKey.get(request.key);
-    return model !== undefined && (model.apis === null || model.apis.includes(request.api));
+  const elsewhere = farm.catalog.current.workers.some((entry) => {
+    const model = tried.has(entry.config.name) ? undefined : entry.byKey.get(request.key);
+    return model !== undefined && request.ways.some((api) => speaks(entry, model, api));
   });
   return failureError(request.name, history, elsewhere);
 }

@@ -52,6 +52,19 @@ export function upstreamHeaders(raw: readonly string[], identity: UpstreamIdenti
   return headers;
 }
 
+/** What of a caller's headers describes its body or its API, and does not hold for a translated request. */
+const OF_THE_API = /^(content-type|content-encoding|accept|anthropic-.*|openai-.*|x-stainless-.*)$/i;
+
+/** The caller's headers for a request that was translated, flat. */
+export function translatedHeaders(raw: readonly string[]): string[] {
+  const headers = ["content-type", "application/json"];
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i] ?? "";
+    if (!OF_THE_API.test(name)) headers.push(name, raw[i + 1] ?? "");
+  }
+  return headers;
+}
+
 /**
  * How many gateways a request has passed: what they say themselves, or their marks in Via, whichever is more.
  * Throws `loop_detected` when this gateway is one of them, or when they are too many.

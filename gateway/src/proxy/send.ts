@@ -1,17 +1,25 @@
-import { replaceModel } from "@farmgate/shared";
+import { apiForm, replaceModel } from "@farmgate/shared";
 import { AnswerRelay, type ExchangeRequest, type ExchangeTimeouts, type Upstream } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
+import type { Translated } from "../translate/translation.ts";
 import { Attempt, type AttemptEnd } from "./attempt.ts";
 import type { Call, Received } from "./call.ts";
 import { CallerSide, type Relayed } from "./caller-side.ts";
-import { upstreamHeaders } from "./headers.ts";
+import { translatedHeaders, upstreamHeaders } from "./headers.ts";
 
 /** How it went: an answer that was passed on, up to its end or to where it broke; or no byte was. */
 export type Sent = Relayed | Exclude<AttemptEnd, { kind: "relayed" }>;
 
 /** Sends the request to one worker and passes its answer on; resolves once that has ended, and never rejects. */
-export function sendTo(farm: Farm, call: Call, received: Received, choice: Choice, upstream: Upstream): Promise<Sent> {
+export function sendTo(
+  farm: Farm,
+  call: Call,
+  received: Received,
+  choice: Choice,
+  translated: Translated | null,
+  upstream: Upstream,
+): Promise<Sent> {
   const now = farm.clock.now();
   call.firstSentAt ??= now;
   call.askedAt = now;
@@ -20,13 +28,13 @@ export function sendTo(farm: Farm, call: Call, received: Received, choice: Choic
   return new Promise((resolve) => {
     let attempt: Attempt | null = null;
     const relay = new AnswerRelay(call.response, call.tap, () => attempt?.resume());
-    const side = new CallerSide(farm, call, received, choice, relay);
+    const side = new CallerSide(farm, call, received, choice, translated, relay);
     const done = (end: AttemptEnd) => {
       call.onGone(null);
       resolve(end.kind === "relayed" ? side.finish(end) : end);
     };
     // Made here and held nowhere: what the functions above could reach would stay until the answer's end.
-    const request = toRequest(farm, call, received, choice, upstream, deadlineLeft(received, now));
+    const request = toRequest(farm, call, received, choice, translated, upstream, deadlineLeft(received, now));
     const timeouts = timeoutsFor(farm, choice, deadlineLeft(received, now));
     attempt = new Attempt(upstream.pool, request, timeouts, farm.clock, side, done);
     const started = attempt;
@@ -55,10 +63,12 @@ function toRequest(
   call: Call,
   received: Received,
   { worker, upstreamModel }: Choice,
+  translated: Translated | null,
   upstream: Upstream,
   deadlineLeftMs: number | null,
 ): ExchangeRequest {
-  const headers = upstreamHeaders(call.request.rawHeaders, {
+  const raw = translated === null ? call.request.rawHeaders : translatedHeaders(call.request.rawHeaders);
+  const headers = upstreamHeaders(raw, {
     agent: worker.engine === "agent",
     apiKey: worker.config.apiKey,
     requestId: call.id,
@@ -68,6 +78,10 @@ function toRequest(
     hops: received.hops,
     mark: farm.mark,
   });
-  const body = replaceModel(received.body, received.scan, upstreamModel);
-  return { origin: upstream.origin, method: "POST", path: upstream.prefix + (call.request.url ?? "/"), headers, body };
+  const path = upstream.prefix + (translated === null ? (call.request.url ?? "/") : apiForm(translated.api).path);
+  const body =
+    translated === null
+      ? replaceModel(received.body, received.scan, upstreamModel)
+      : Buffer.from(JSON.stringify(translated.body));
+  return { origin: upstream.origin, method: "POST", path, headers, body };
 }

@@ -8,12 +8,16 @@ import { type ApiFamily, errorBody, FarmError, parseJson } from "@farmgate/share
  */
 export function toldFault(family: ApiFamily, status: number, body: string, requestId: string): object {
   const own = parsed(body);
-  const isError = typeof own?.["error"] === "object" && own["error"] !== null;
-  if (own !== null && isError && (family !== "anthropic" || own["type"] === "error")) return own; // (1)
+  if (own !== null && isOwnError(family, own)) return own; // (1)
   const { message, type, code } = readErrorText(body);
   const error = new FarmError("invalid_request", message || `The worker refused the request with status ${status}.`);
   if (family !== "openai") return errorBody(family, error, requestId);
   return { error: { message: error.message, type: type ?? error.type, param: null, code: code ?? error.code } }; // (2)
+}
+
+function isOwnError(family: ApiFamily, { error, type }: Record<string, unknown>): boolean {
+  if (family === "ollama") return typeof error === "string";
+  return typeof error === "object" && error !== null && (family === "openai" || type === "error");
 }
 
 function parsed(body: string): Record<string, unknown> | null {

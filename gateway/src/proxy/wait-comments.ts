@@ -1,4 +1,4 @@
-import { answerHeadersForCaller, HEADER, streamsEvents } from "@farmgate/shared";
+import { answerHeadersForCaller, HEADER, isStreamed, streamsEvents } from "@farmgate/shared";
 import type { Farm } from "../farm.ts";
 import type { Call, Received } from "./call.ts";
 import { commentDueAt, nextLookMs } from "./comment-due.ts";
@@ -36,7 +36,7 @@ export class WaitComments {
 
 /** Whether comments may be sent: another gateway in front sends its own, and takes ours for the worker's bytes. */
 export function takesComments(call: Call, { scan, hops }: Received): boolean {
-  return scan.stream === true && hops === 0 && streamsEvents(call.api, call.family) && !isDryRun(call);
+  return hops === 0 && streamsEvents(call.api) && isStreamed(call.api, scan.stream) && !isDryRun(call);
 }
 
 function commentIfDue(farm: Farm, call: Call): void {

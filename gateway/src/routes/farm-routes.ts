@@ -1,4 +1,4 @@
-import { FarmError, MAX_MODEL_NAME } from "@farmgate/shared";
+import { API_NAMES, FarmError, isApi, MAX_MODEL_NAME } from "@farmgate/shared";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { allowedModels, isAdmin } from "@farmgate/wire";
@@ -6,6 +6,7 @@ import type { Farm } from "../farm.ts";
 import { explainNow } from "../proxy/dry-run.ts";
 import type { LiveRequest } from "../proxy/live-requests.ts";
 import { keyAllows, resolveName } from "../routing/resolve-name.ts";
+import { waysOf } from "../translate/ways.ts";
 import { farmModel, farmRequest, farmWorker, queuePlace } from "./farm-views.ts";
 
 /** The live state of the farm, and what an operator may change of it. */
@@ -53,7 +54,8 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
     if (!keyAllows(allowedModels(request.caller), resolved, farm.catalog.current.union)) {
       throw new FarmError("model_not_allowed", `Your key may not use the model "${model}".`, { param: "model" });
     }
-    return explainNow(farm, { key: resolved.key, name: resolved.name, api, prefixWorker: null });
+    const { key, name } = resolved;
+    return explainNow(farm, { key, name, api, ways: waysOf(api), spent: new Set(), prefixWorker: null });
   });
 }
 
@@ -67,7 +69,10 @@ const question = z.object({
     .string()
     .min(1, "must not be empty")
     .max(MAX_MODEL_NAME, `must not be longer than ${MAX_MODEL_NAME} characters`),
-  api: z.enum(["chat", "completions", "embeddings", "rerank", "responses"]).default("chat"),
+  api: z
+    .string()
+    .refine(isApi, `must be one of ${API_NAMES.join(", ")}`)
+    .default("chat"),
 });
 
 function readQuestion(body: string | undefined): z.output<typeof question> {

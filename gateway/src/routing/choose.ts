@@ -6,6 +6,7 @@ import { nothingServes } from "./nothing-serves.ts";
 import { lookAgain } from "./second-look.ts";
 import { describeStanding, type Standing, standingWith } from "./standing.ts";
 import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy, Weighed } from "./types.ts";
+import { apiFor } from "./ways.ts";
 
 /** One worker of the best set so far, with what orders it there. Two of these serve a whole choice. */
 interface Candidate {
@@ -140,14 +141,17 @@ function toChoice(
   context: RoutingContext,
 ): Choice {
   const model = entry.byKey.get(request.key) ?? null;
+  const api = apiFor(entry, request, context.now);
+  const told = api === request.api ? "" : `; asked as ${api}`;
   return {
     worker: entry,
     model,
     upstreamModel: model?.id ?? request.name,
+    api,
     set: standing.set ?? "unlisted",
     warmth: standing.warmth,
     turnWeight: turnWeight(entry, model, context.strategy),
-    reason: `${describeStanding(standing, entry, request.key)}; ${order}`,
+    reason: `${describeStanding(standing, entry, request.key)}; ${order}${told}`,
     weighed,
   };
 }

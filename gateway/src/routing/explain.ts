@@ -1,7 +1,9 @@
+import type { Api } from "@farmgate/shared";
 import { choose, dropsWords } from "./choose.ts";
 import { droppedBy } from "./dropped-copy.ts";
 import { describeStanding, standingOf } from "./standing.ts";
 import type { Decision, RoutingContext, RoutingRequest, RoutingSet, Warmth, Weighed } from "./types.ts";
+import { apiFor } from "./ways.ts";
 
 /** One worker that could serve the model, at its place. */
 interface RankedWorker {
@@ -12,6 +14,8 @@ interface RankedWorker {
   /** Requests that are there now, for any model. */
   inflight: number;
   upstreamModel: string;
+  /** As what it would be asked. */
+  api: Api;
 }
 
 type ExplainedDecision =
@@ -70,7 +74,7 @@ function chosen(
   request: RoutingRequest,
   context: RoutingContext,
 ): RankedWorker {
-  const { worker: entry, set, warmth, upstreamModel } = choice;
+  const { worker: entry, set, warmth, upstreamModel, api } = choice;
   const { name } = entry.config;
   const standing = standingOf(entry, request, context);
   const refused = entry.refused ? ", as it refused the last connection" : "";
@@ -78,7 +82,7 @@ function chosen(
   const late = drops === null ? refused : `${refused}, as ${dropsWords(drops)}`;
   const words = describeStanding(standing, entry, request.key);
   const reason = before?.set === set ? `${words}; next after ${before.worker}${late}` : choice.reason;
-  return { worker: name, set, warmth, reason, inflight: context.inflight.worker(name), upstreamModel };
+  return { worker: name, set, warmth, reason, inflight: context.inflight.worker(name), upstreamModel, api };
 }
 
 /** The workers that the request would wait for; never empty after a `wait` for that set. */
@@ -101,6 +105,7 @@ function atTheirCap(
       reason: `${describeStanding(standing, entry, request.key)}; at its cap of ${maxConcurrent}: a request would wait`,
       inflight: context.inflight.worker(name),
       upstreamModel: entry.byKey.get(request.key)?.id ?? request.name,
+      api: apiFor(entry, request, context.now),
     });
   }
   return ranked;

@@ -1,8 +1,9 @@
 import { anyGlobMatches, nameKey } from "@farmgate/shared";
 import type { CatalogModel, EngineName } from "@farmgate/engines";
-import type { Aside, WorkerEntry } from "../catalog/types.ts";
+import type { WorkerEntry } from "../catalog/types.ts";
 import { breakerWords, mayAsk } from "./breaker.ts";
 import type { RoutingContext, RoutingRequest, RoutingSet, Warmth } from "./types.ts";
+import { isWay, wayTo } from "./ways.ts";
 
 /** Where a worker stands with a model. One shared value for each case, so that judging a worker allocates nothing. */
 export interface Standing {
@@ -85,11 +86,12 @@ const REFUSES_UNKNOWN: Record<EngineName | "auto", boolean> = {
 /**
  * Where the worker stands with the model of the request (contract: "Choosing a worker"):
  *
- * 1. Out: unhealthy, misconfigured, draining, or this pair is set aside.
+ * 1. Out: unhealthy, misconfigured, draining, or there is no way to put the question to it (see `wayTo`): it speaks
+ *    neither the caller's API with this model nor one of its translations, or the pair is set aside for all of these.
  * 2. The worker's last good catalogue lists the model:
- *    2a. not for this API: out. 2b. Its catalogue cannot be fetched now: leading, possibly warm.
- *    2c. Its last load failed and the next try is not due: out.
- *    2d. By state: warm and unknown lead; loading, cold and failed have their own sets, but where a request is already
+ *    2a. Its catalogue cannot be fetched now: leading, possibly warm.
+ *    2b. Its last load failed and the next try is not due: out.
+ *    2c. By state: warm and unknown lead; loading, cold and failed have their own sets, but where a request is already
  *        on its way, a load has begun: loading.
  * 3. It does not:
  *    3a. its owner does not allow the model, or 3b. its engine does not refuse unknown names: out.
@@ -110,12 +112,12 @@ export function standingWith(
   request: RoutingRequest,
   context: RoutingContext,
 ): Standing {
-  const { key } = request;
   // 1
   if (entry.health === "unhealthy") return UNHEALTHY;
   if (entry.health === "misconfigured") return MISCONFIGURED;
   if (entry.draining) return DRAINING;
-  if (entry.asideUntil.size > 0 && isAside(entry.asideUntil.get(key), request, context)) return ASIDE;
+  const way = wayTo(entry, model, request, context.now);
+  if (!isWay(way)) return way === "aside" ? ASIDE : OTHER_API;
   const standing =
     model !== undefined ? listedStanding(entry, model, request, context) : unlistedStanding(entry, request, context);
   // 4
@@ -145,10 +147,6 @@ export function describeStanding(standing: Standing, entry: WorkerEntry, key: st
   return troubled && entry.problem !== null ? `${standing.why} (${entry.problem})` : standing.why;
 }
 
-function isAside(aside: Aside | undefined, { api }: RoutingRequest, { now }: RoutingContext): boolean {
-  return aside !== undefined && aside.until > now && (aside.apis === undefined || aside.apis.includes(api));
-}
-
 function isOpen(
   entry: WorkerEntry,
   model: CatalogModel | undefined,
@@ -165,13 +163,11 @@ function listedStanding(
   request: RoutingRequest,
   context: RoutingContext,
 ): Standing {
-  // 2, 2a
-  if (model.apis !== null && !model.apis.includes(request.api)) return OTHER_API;
-  // 2b
+  // 2a
   if (entry.catalog === "unreachable") return UNREACHABLE;
-  // 2c
+  // 2b
   if (model.state === "failed" && !mayTryAgain(entry, request.key, context.now)) return RETRY_LATER;
-  // 2d
+  // 2c
   switch (model.state) {
     case "warm":
       return WARM;

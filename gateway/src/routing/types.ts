@@ -18,7 +18,12 @@ export interface RoutingRequest {
   key: string;
   /** The catalogue name as it was spelled: what a worker gets that does not list the model. */
   name: string;
+  /** What the caller asks for. */
   api: Api;
+  /** The APIs as which the question can be put to a worker, best first: `api` itself, then its translations. */
+  ways: readonly Api[];
+  /** `wayKey` of the ways that led nowhere in this very request; grows as it is tried. */
+  spent: Set<string>;
   /** The worker that answered this conversation's prefix, if one is remembered. */
   prefixWorker: string | null;
 }
@@ -94,6 +99,8 @@ export interface Choice {
   model: CatalogModel | null;
   /** The spelling to send upstream. */
   upstreamModel: string;
+  /** As what it is asked: one of the request's ways. */
+  api: Api;
   set: RoutingSet;
   warmth: Warmth;
   /** What `Turns.picked` takes for this choice. */

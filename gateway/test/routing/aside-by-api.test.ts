@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { standingOf } from "../../src/routing/standing.ts";
 import { Farm, ok } from "../catalog/farm.ts";
+import { ask } from "./farm.ts";
 
 describe("a worker that cannot serve one API with a model", () => {
   it("is out for that API alone", () => {
@@ -13,8 +14,7 @@ describe("a worker that cannot serve one API with a model", () => {
       strategy: "least-connections",
       now: farm.now,
     } as const;
-    const set = (api: "chat" | "embeddings") =>
-      standingOf(farm.worker("a"), { key: "m", name: "m", api, prefixWorker: null }, context).set;
+    const set = (api: "chat" | "embeddings") => standingOf(farm.worker("a"), ask("m", { api }), context).set;
     expect(set("embeddings")).toBeNull();
     expect(set("chat")).toBe("leading");
   });

@@ -24,6 +24,7 @@ it("ranks every worker with its reason, and says why the others are out", () => 
         reason: "has it loaded; the only such worker with room",
         inflight: 0,
         upstreamModel: "m",
+        api: "chat",
       },
       {
         worker: "full",
@@ -32,6 +33,7 @@ it("ranks every worker with its reason, and says why the others are out", () => 
         reason: "lists it and cannot say whether it is loaded; at its cap of 1: a request would wait",
         inflight: 1,
         upstreamModel: "M:latest",
+        api: "chat",
       },
       {
         worker: "cold",
@@ -40,6 +42,7 @@ it("ranks every worker with its reason, and says why the others are out", () => 
         reason: "has it, not loaded; the only such worker with room",
         inflight: 0,
         upstreamModel: "m",
+        api: "chat",
       },
     ],
     out: [

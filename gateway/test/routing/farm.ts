@@ -110,7 +110,8 @@ export function weighing(at: Farm, waitingAhead = 0): Farm & Required<Pick<Routi
 }
 
 export function ask(name: string, more: Partial<RoutingRequest> = {}): RoutingRequest {
-  return { name, key: nameKey(name), api: "chat", prefixWorker: null, ...more };
+  const api = more.api ?? "chat";
+  return { name, key: nameKey(name), api, ways: [api], spent: new Set(), prefixWorker: null, ...more };
 }
 
 /** Puts `count` requests for a model at a worker. */

@@ -23,7 +23,7 @@ describe("the end of an answer", () => {
       expect(figures.tokensPerSecond).toBeCloseTo(45.4746, 3);
       // One token of the prompt was read, the other 202 were cached: no rate by that.
       expect(figures.promptTokensPerSecond).toBe(null);
-      expect(tail.atEventBoundary()).toBe(true);
+      expect(tail.atBoundary("event")).toBe(true);
     }
   });
 

@@ -1,0 +1,54 @@
+import type { Api } from "@farmgate/shared";
+import type { EngineName } from "./catalog.ts";
+
+const TEXT = ["chat", "completions", "embeddings", "responses"] as const;
+const LLAMA_CPP = ["completion", "infill", "tokenize", "detokenize", "apply-template"] as const;
+const ANTHROPIC = ["messages", "count-tokens"] as const;
+const OLLAMA = ["ollama-chat", "ollama-generate", "ollama-embed", "ollama-embeddings"] as const;
+const AUDIO = ["transcriptions", "translations", "speech"] as const;
+const IMAGES = ["image-generations", "image-edits", "image-variations"] as const;
+
+/**
+ * The APIs that each engine speaks itself, in its newest release that was read. An older one that lacks one answers 404
+ * for it, which sets that pair aside for that API; another way to put the same question is tried then.
+ * A server that is not known further may have all that OpenAI has.
+ */
+const SPOKEN: Readonly<Record<Exclude<EngineName, "agent">, readonly Api[]>> = {
+  "llama-server": [...TEXT, "rerank", "transcriptions", ...ANTHROPIC, ...LLAMA_CPP],
+  "llama-swap": [
+    ...TEXT,
+    "rerank",
+    "transcriptions",
+    "speech",
+    "image-generations",
+    "image-edits",
+    ...ANTHROPIC,
+    ...LLAMA_CPP,
+  ],
+  ollama: [...TEXT, "transcriptions", "messages", ...OLLAMA],
+  vllm: [...TEXT, "rerank", "transcriptions", "translations", "realtime", ...ANTHROPIC],
+  sglang: [...TEXT, "rerank", "messages"],
+  lmstudio: [...TEXT, "messages"],
+  localai: [...TEXT, "rerank", "realtime", ...AUDIO, ...IMAGES],
+  lemonade: [...TEXT, "rerank", "transcriptions", "speech", "image-generations"],
+  mlx: ["chat", "completions"],
+  tgi: ["chat", "completions"],
+  koboldcpp: ["chat", "completions"],
+  jano: ["chat"],
+  tei: ["embeddings"],
+  whisper: ["transcriptions", "translations"],
+  openai: [...TEXT, "rerank", "realtime", ...AUDIO, ...IMAGES],
+};
+
+const SETS: ReadonlyMap<string, ReadonlySet<Api>> = new Map(
+  Object.entries(SPOKEN).map(([engine, apis]) => [engine, new Set(apis)]),
+);
+const GENERIC: ReadonlySet<Api> = new Set(SPOKEN.openai);
+
+/**
+ * The APIs that an engine speaks, where its model does not tell its own. null: not recognised; it is spoken to as any
+ * OpenAI-like server, and so is an agent that does not say what its model speaks.
+ */
+export function spokenBy(engine: EngineName | null): ReadonlySet<Api> {
+  return SETS.get(engine ?? "openai") ?? GENERIC;
+}
