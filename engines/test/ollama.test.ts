@@ -23,7 +23,12 @@ describe("Ollama's catalogue", () => {
   it("is warm for what runs, with the context that it runs with, and cold for the rest", () => {
     expect(ollama.parse(tags, ps)?.models).toMatchObject([
       { id: "llama3.2:latest", state: "warm", contextLength: 4_096, kind: "chat", apis },
-      { id: "nomic-embed-text:latest", state: "cold", kind: "embeddings", apis: ["embeddings", "ollama-embed", "ollama-embeddings"] },
+      {
+        id: "nomic-embed-text:latest",
+        state: "cold",
+        kind: "embeddings",
+        apis: ["embeddings", "ollama-embed", "ollama-embeddings"],
+      },
       { id: "llava:7b", state: "cold", kind: "vision", apis },
       { id: "gpt-oss:120b-cloud", state: "cold" },
     ]);

@@ -35,6 +35,10 @@ export function addEngineCommand(program: Command, io: Io): void {
     .option("--prompt-speed <n>", "prompt tokens a second; 0 = at once (default: 2000)")
     .option("--tokens-per-second <n>", "answer tokens a second of one slot; 0 = at once (default: 50)")
     .option("--context <n>", "context length of its models, in tokens")
+    .option(
+      "--apis <a,b>",
+      "the APIs that it speaks, such as chat,embeddings; every other path is not found (default: all)",
+    )
     .option("--api-key <key>", "the key that callers must send")
     .option(
       "--fail <form...>",

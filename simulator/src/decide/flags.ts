@@ -21,6 +21,8 @@ export interface EngineFlags {
   loaded?: string;
   embedding?: string;
   rerank?: string;
+  /** The APIs that it speaks, with commas; unset: all. */
+  apis?: string;
   apiKey?: string;
   fail?: readonly string[];
 }
@@ -65,6 +67,7 @@ export function engineOptionsFromFlags(flags: EngineFlags): FlagsOutcome {
       slots: flags.slots,
       promptTokensPerSecond: flags.promptSpeed,
       tokensPerSecond: flags.tokensPerSecond,
+      apis: flags.apis === undefined ? undefined : names(flags.apis),
       apiKey: flags.apiKey,
       fail: flags.fail,
     }),

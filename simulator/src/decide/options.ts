@@ -1,4 +1,4 @@
-import { duration, listen, name, size, wholeNumber } from "@farmgate/shared";
+import { API_NAMES, duration, isApi, listen, name, size, wholeNumber } from "@farmgate/shared";
 import { z } from "zod";
 import { parseFail } from "./fail.ts";
 
@@ -47,6 +47,8 @@ export const engineOptionsSchema = z
     /** Speed of one slot; 0 = at once. */
     promptTokensPerSecond: wholeNumber(0).default(2_000),
     tokensPerSecond: wholeNumber(0).default(50),
+    /** The APIs that it speaks, as an older or smaller engine would: every other path is not found; unset: all. */
+    apis: z.array(z.string().refine(isApi, `must be one of ${API_NAMES.join(", ")}`)).optional(),
     apiKey: z.string().min(1).optional(),
     fail: z.array(failForm).default([]),
   })

@@ -1,3 +1,4 @@
+import { inferenceApi } from "@farmgate/shared";
 import { readBody } from "@farmgate/wire";
 import { type Body, countPrompt, planAnswer, type TextApi } from "../decide/answer-plan.ts";
 import { modelProps, routerList, routerProps, singleList, slotList } from "../decide/catalogue.ts";
@@ -43,12 +44,18 @@ export async function answer(engine: EngineParts, visit: Visit): Promise<void> {
   }
   if (visit.method === "GET" || visit.method === "HEAD") return answerGet(engine, visit);
   if (visit.method !== "POST") return notFound(visit);
-  const inference = INFERENCE[visit.path];
+  const inference = speaks(engine, visit.path) ? INFERENCE[visit.path] : undefined;
   if (inference === undefined && !isLoadPath(engine, visit)) return notFound(visit);
   const body = parseBody(bytes);
   if (body === null) return visit.writer().error(NOT_JSON);
   if (inference === undefined) return answerLoad(engine, visit, body);
   answerInference(engine, visit, inference, body);
+}
+
+/** Whether the engine has what the path offers; other spellings of its paths go with the one that callers know. */
+function speaks({ options }: EngineParts, path: string): boolean {
+  const api = inferenceApi(path.startsWith("/v1/") || inferenceApi(path) !== null ? path : `/v1${path}`);
+  return options.apis === undefined || (api !== null && options.apis.includes(api));
 }
 
 function answerGet(engine: EngineParts, visit: Visit): void {

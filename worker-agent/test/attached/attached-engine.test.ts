@@ -32,7 +32,10 @@ describe("the list of an attached engine", () => {
     expect(model("huge")).toMatchObject({ name: "big:32b", slots: 3, timeoutMs: 7_000, ttlMs: 60_000 });
     expect(model("vectors").pinned).toBe(true);
     expect(model("huge").memoryBytes).toBe(20 * 1_024 ** 3);
-    expect(model("vectors")).toMatchObject({ kind: "embeddings", apis: ["embeddings", "ollama-embed", "ollama-embeddings"] });
+    expect(model("vectors")).toMatchObject({
+      kind: "embeddings",
+      apis: ["embeddings", "ollama-embed", "ollama-embeddings"],
+    });
   });
 
   it("comes and goes as the engine's own does", async () => {
