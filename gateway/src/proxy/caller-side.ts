@@ -3,9 +3,10 @@ import { type AnswerMeaning, meaningFrom } from "@farmgate/engines";
 import type { AnswerRelay, ExchangeFailure } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
-import type { AttemptEnd, AttemptTarget } from "./attempt.ts";
+import type { AttemptEnd, AttemptTarget, Unreadable } from "./attempt.ts";
 import { TranslatedAnswer } from "../translate/translated-answer.ts";
 import type { AnswerTime, Translated } from "../translate/translation.ts";
+import { refusesUsage } from "../translate/without-usage.ts";
 import type { Call, Received } from "./call.ts";
 import { answerHeaders } from "./headers.ts";
 import { fitsOpenStream, OpenedAnswer } from "./opened-answer.ts";
@@ -32,6 +33,8 @@ export class CallerSide implements AttemptTarget {
   readonly #relay: AnswerRelay;
   /** As what the worker was asked; null: as the caller put it. */
   readonly #translated: Translated | null;
+  /** Ends the try. */
+  readonly #stop: () => void;
   /** The worker's answer, where it is translated. */
   #translation: TranslatedAnswer | null = null;
   /** An error answer that is retold to a caller of another API. */
@@ -46,6 +49,7 @@ export class CallerSide implements AttemptTarget {
     choice: Choice,
     translated: Translated | null,
     relay: AnswerRelay,
+    stop: () => void,
   ) {
     this.worker = choice.worker.config.name;
     this.#farm = farm;
@@ -54,9 +58,12 @@ export class CallerSide implements AttemptTarget {
     this.#choice = choice;
     this.#translated = translated;
     this.#relay = relay;
+    this.#stop = stop;
   }
 
   meaning(answer: { status: number; body: string }): AnswerMeaning {
+    // It is asked once more then, without: `ask` in `forward.ts`.
+    if (refusesUsage(this.#translated, answer)) return "worker_fault";
     return meaningFrom(this.#choice.worker.engine, answer);
   }
 
@@ -75,9 +82,11 @@ export class CallerSide implements AttemptTarget {
     return this.#translation.isWhole;
   }
 
-  readWhole(body: Buffer): Buffer | string {
-    const text = this.#translation?.whole(body, this.#time()) ?? null;
-    return text === null ? (this.#translation?.problem ?? "no answer") : Buffer.from(text);
+  readWhole(body: Buffer): Buffer | Unreadable {
+    const translation = this.#translation;
+    const text = translation?.whole(body, this.#time()) ?? null;
+    if (text !== null) return Buffer.from(text);
+    return { reason: translation?.problem ?? "no answer", untold: translation?.untold === true };
   }
 
   accept(status: number, workerHeaders: string[]): void {
@@ -103,6 +112,8 @@ export class CallerSide implements AttemptTarget {
     const translation = this.#translation;
     if (translation === null || translation.isWhole) return this.#pass(chunk);
     const text = translation.push(chunk, this.#time());
+    // What the worker would still send is lost on the caller, who is to be told now.
+    if (translation.problem !== null) this.#stop();
     return text === "" || this.#pass(Buffer.from(text));
   }
 
@@ -114,7 +125,7 @@ export class CallerSide implements AttemptTarget {
 
   finish({ status, broke: brokeOff }: Extract<AttemptEnd, { kind: "relayed" }>): Relayed {
     const call = this.#call;
-    const broke = brokeOff ?? this.#endTranslation();
+    const broke = this.#problem() ?? brokeOff ?? this.#endTranslation();
     if (status < 300) tellAnswered(this.#farm, call);
     if (status < 300 && broke === null) tellEnded(this.#farm, call, "whole");
     if (status < 300 && broke?.kind === "timeout" && call.goneError === null) tellEnded(this.#farm, call, "stalled");
@@ -125,6 +136,8 @@ export class CallerSide implements AttemptTarget {
       return { kind: "relayed", status, error: null };
     }
     const error = call.goneError ?? brokenError(this.worker, broke);
+    // What a worker told inside its answer may quote the prompt.
+    if (this.#problem() !== null) error.logged = `Worker "${this.worker}" broke off in the middle of its answer.`;
     this.#relay.break(call.family, error, call.id);
     return { kind: "relayed", status, error };
   }
@@ -146,7 +159,11 @@ export class CallerSide implements AttemptTarget {
     if (this.#translation === null) return null;
     const text = this.#translation.end(this.#time());
     if (text !== "") this.#pass(Buffer.from(text));
-    const { problem } = this.#translation;
+    return this.#problem();
+  }
+
+  #problem(): ExchangeFailure | null {
+    const problem = this.#translation?.problem ?? null;
     return problem === null ? null : { phase: "body", kind: "protocol", reused: false, message: problem };
   }
 
@@ -161,9 +178,9 @@ export class CallerSide implements AttemptTarget {
   }
 
   #origin() {
-    const { id: requestId, attempts, weighed } = this.#call;
+    const { id: requestId, family, attempts, weighed } = this.#call;
     const { upstreamModel: model, warmth } = this.#choice;
-    return { requestId, worker: this.worker, model, warmth, attempts, weighed };
+    return { family, requestId, worker: this.worker, model, warmth, attempts, weighed };
   }
 }
 

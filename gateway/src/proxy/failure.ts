@@ -12,6 +12,8 @@ export type FailedAttempt = { worker: string } & (
       retryAfterS: number | null;
       /** The worker's own words in one short line; empty when it gave none. */
       reason: string;
+      /** Its answer was good, but did not tell what was asked for: 501 is our word for that, and says nothing else of it. */
+      untold?: true;
     }
   | {
       by: "connection";

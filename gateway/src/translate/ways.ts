@@ -1,8 +1,13 @@
 import type { Api } from "@farmgate/shared";
+import { countTokensToChat } from "./anthropic/count-tokens-to-chat.ts";
+import { messagesToChat } from "./anthropic/messages-to-chat.ts";
 import type { Translator } from "./translation.ts";
 
 /** How each API can be put as others, best first. */
-const TRANSLATORS: Readonly<Partial<Record<Api, readonly (readonly [to: Api, translator: Translator])[]>>> = {};
+const TRANSLATORS: Readonly<Partial<Record<Api, readonly (readonly [to: Api, translator: Translator])[]>>> = {
+  messages: [["chat", messagesToChat]],
+  "count-tokens": [["chat", countTokensToChat]],
+};
 
 const WAYS: ReadonlyMap<string, readonly Api[]> = new Map(
   Object.entries(TRANSLATORS).map(([api, others]) => [api, [api as Api, ...others.map(([to]) => to)]]),
