@@ -1,3 +1,4 @@
+import { isoTime } from "@farmgate/shared";
 import type { ModelListEntry } from "./model-list.ts";
 
 /** One entry of the list as Anthropic's callers read it. `created_at` is in RFC 3339. */
@@ -25,7 +26,7 @@ export function anthropicModel({ id, created, farmgate }: ModelListEntry): Anthr
     type: "model",
     id,
     display_name: id,
-    created_at: `${new Date(created * 1_000).toISOString().slice(0, 19)}Z`,
+    created_at: isoTime(created * 1_000),
     max_input_tokens: farmgate.context_length,
     max_tokens: null,
     lifecycle: "active",

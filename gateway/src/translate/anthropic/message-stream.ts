@@ -59,7 +59,13 @@ export class MessageStream implements StreamTranslation {
     if (this.#frame.thinks) out += this.#blocks.addText("thinking", thinking);
     out += this.#blocks.addText("text", text);
     for (const call of calls) out += this.#blocks.addCall(call);
-    if (typeof choice["finish_reason"] === "string" && choice["finish_reason"] !== "") this.#last = choice;
+    if (typeof choice["finish_reason"] === "string" && choice["finish_reason"] !== "") this.#finish(choice);
     return out;
+  }
+
+  /** Read again at the end; one that tells a failure is told at once. */
+  #finish(choice: JsonObject): void {
+    stopOf(choice, this.#blocks.called, this.#frame.stops);
+    this.#last = choice;
   }
 }
