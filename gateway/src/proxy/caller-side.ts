@@ -112,9 +112,10 @@ export class CallerSide implements AttemptTarget {
     const translation = this.#translation;
     if (translation === null || translation.isWhole) return this.#pass(chunk);
     const text = translation.push(chunk, this.#time());
+    const more = text === "" || this.#pass(Buffer.from(text));
     // What the worker would still send is lost on the caller, who is to be told now.
     if (translation.problem !== null) this.#stop();
-    return text === "" || this.#pass(Buffer.from(text));
+    return more;
   }
 
   /** The request is sent to nobody any more. */

@@ -200,6 +200,7 @@ const MEANING_WORDS = {
 
 function describeOne(tried: FailedAttempt): string {
   if (tried.by === "answer") {
+    if (tried.untold === true) return tried.reason;
     const words = isNotOffered(tried) ? "does not offer this" : MEANING_WORDS[tried.meaning];
     const told = usesAttempt(tried) && tried.reason !== "";
     return `answered ${tried.status} (${words}${told ? `: ${tried.reason}` : ""})`;

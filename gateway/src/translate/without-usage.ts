@@ -4,7 +4,10 @@ import type { Translated } from "./translation.ts";
  * Whether a worker refuses a question only because usage is asked for along with it (`stream_options`), which was the
  * translation's wish and not the caller's. Some servers that speak chat do not know that option.
  */
-export function refusesUsage(translated: Translated | null, { status, body }: { status: number; body: string }): boolean {
+export function refusesUsage(
+  translated: Translated | null,
+  { status, body }: { status: number; body: string },
+): boolean {
   return asksForUsage(translated) && isRefusal(status) && /stream_options|include_usage/.test(body);
 }
 

@@ -32,7 +32,10 @@ export function partsOf({ type, block, at }: Block): ChatPart[] {
     case "search_result":
       return withHeading([block["title"], block["source"]], partsOfAll(block["content"], `${at}.content`));
     default:
-      throw lacking(at, `No worker with this model takes blocks of the type "${type.slice(0, 60)}". Send text instead.`);
+      throw lacking(
+        at,
+        `No worker with this model takes blocks of the type "${type.slice(0, 60)}". Send text instead.`,
+      );
   }
 }
 
