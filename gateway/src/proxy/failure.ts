@@ -81,9 +81,10 @@ export function failureError(model: string, history: readonly FailedAttempt[], l
   return error;
 }
 
-/** An engine's words on its own failure may quote what it was asked; a script's on a load do not. */
+/** An engine's words on its own failure may quote what it was asked; a script's on a load, and ours, do not. */
 function withoutQuotes(tried: FailedAttempt): FailedAttempt {
-  return tried.by === "answer" && tried.meaning !== "load_failed" ? { ...tried, reason: "" } : tried;
+  if (tried.by !== "answer" || tried.meaning === "load_failed" || tried.untold === true) return tried;
+  return { ...tried, reason: "" };
 }
 
 function errorOf(model: string, history: readonly FailedAttempt[], listedElsewhere: boolean): FarmError {

@@ -185,12 +185,21 @@ describe.each(["native", "translated"])("the official SDK over an engine whose m
         "anthropic-version": expect.stringMatching(/^20/) as string,
         "anthropic-beta": "some-beta-2026",
       });
-      expect([url, JSON.parse(String(body))]).toEqual(["/v1/messages?beta=true", question]);
+      expect([url, JSON.parse(String(body))]).toEqual(["/v1/messages", question]);
     } else {
       expect(Object.keys(headers).filter((name) => /anthropic|stainless/.test(name))).toEqual([]);
       expect(url).toBe("/v1/chat/completions");
     }
     expect(headers).not.toHaveProperty("x-api-key");
+  });
+
+  it("has its bytes passed on as they are where they are understood", async () => {
+    const body = '{ "messages":[{"role":"user","content":"h\\u00e9 \u00e9"}], "max_tokens":3,"model" :"m"}';
+    const answer = await fetch(`${client().baseURL}/v1/messages?beta=true`, { method: "POST", body });
+    expect(answer.status).toBe(200);
+    const last = asked().at(-1);
+    if (kind === "native") expect([last?.url, String(last?.body)]).toEqual(["/v1/messages?beta=true", body]);
+    else expect(last?.url).toBe("/v1/chat/completions");
   });
 
   it("lists the models", async () => {

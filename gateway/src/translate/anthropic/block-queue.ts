@@ -10,10 +10,13 @@ interface QueuedBlock {
   /** Of a call. */
   id: string;
   name: string | null;
-  /** All of its text so far; of a call its arguments. */
-  text: string;
-  /** How much of it has been written. */
-  written: number;
+  /** What has come and was not written yet. */
+  pending: string;
+  /** All arguments of a call so far. */
+  args: string;
+  /** Whether their first `checked` letters are complete. */
+  complete: boolean;
+  checked: number;
   opened: boolean;
   closed: boolean;
 }
@@ -45,7 +48,7 @@ export class BlockQueue {
     if (text === "") return "";
     let block = this.#waiting.at(-1);
     if (block?.type !== type) block = this.#begin(type, null);
-    block.text += text;
+    block.pending += text;
     return this.#write();
   }
 
@@ -53,8 +56,12 @@ export class BlockQueue {
   addCall(piece: CallPiece): string {
     const block = this.#find(piece) ?? this.#beginCall(piece);
     block.name ??= piece.name;
-    if (!block.closed) block.text += piece.args;
-    else if (piece.args.trim() !== "") throw new TranslationError("more of a call whose arguments were complete");
+    if (block.closed) {
+      if (piece.args.trim() !== "") throw new TranslationError("more of a call whose arguments were complete");
+      return "";
+    }
+    block.pending += piece.args;
+    block.args += piece.args;
     return this.#write();
   }
 
@@ -80,7 +87,7 @@ export class BlockQueue {
     const block = index === null ? (named ?? this.#calls.at(-1)) : this.#byIndex.get(index); // (1)
     if (block === undefined || block === named) return block ?? null;
     if (id !== null) return null; // (2)
-    return name !== null && args !== "" && isComplete(block.text) ? null : block; // (3)
+    return name !== null && args !== "" && isComplete(block) ? null : block; // (3)
   }
 
   #beginCall({ index, id, name }: CallPiece): QueuedBlock {
@@ -92,7 +99,17 @@ export class BlockQueue {
   }
 
   #begin(type: QueuedBlock["type"], id: string | null): QueuedBlock {
-    const block = { type, id: id ?? "", name: null, text: "", written: 0, opened: false, closed: false };
+    const block = {
+      type,
+      id: id ?? "",
+      name: null,
+      pending: "",
+      args: "",
+      complete: false,
+      checked: 0,
+      opened: false,
+      closed: false,
+    };
     this.#waiting.push(block);
     return block;
   }
@@ -103,8 +120,8 @@ export class BlockQueue {
       const head = this.#waiting[0];
       if (head === undefined) return out;
       out += this.#writeMore(head);
-      const canClose = head.opened && (head.type !== "tool_use" || isComplete(head.text));
-      if (this.#waiting.length === 1 || !canClose) return out;
+      if (this.#waiting.length === 1 || !head.opened) return out;
+      if (head.type === "tool_use" && !isComplete(head)) return out;
       out += this.#close(head);
     }
   }
@@ -117,8 +134,8 @@ export class BlockQueue {
       block.opened = true;
       out += blockStart(this.#closed, opening);
     }
-    const more = block.text.slice(block.written);
-    block.written = block.text.length;
+    const more = block.pending;
+    block.pending = "";
     return more === "" ? out : out + blockDelta(this.#closed, block.type, more);
   }
 
@@ -142,7 +159,11 @@ function openingOf({ type, id, name }: QueuedBlock): MessageBlock | null {
   }
 }
 
-/** Parsed only where it may well be: long arguments come in many pieces. */
-function isComplete(args: string): boolean {
-  return /\}\s*$/.test(args) && isObject(parseJson(args));
+/** Whether a call's arguments are. They are parsed only where they may well be: long ones come in many pieces. */
+function isComplete(call: QueuedBlock): boolean {
+  if (call.checked < call.args.length) {
+    call.checked = call.args.length;
+    call.complete = call.args.trimEnd().endsWith("}") && isObject(parseJson(call.args));
+  }
+  return call.complete;
 }
