@@ -1,9 +1,9 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Cleanup } from "./farmgate-process.ts";
 
 /** What the server was asked. */
-export interface ScriptedAsk {
+interface ScriptedAsk {
   path: string;
   headers: IncomingHttpHeaders;
   body: Record<string, unknown>;
@@ -20,7 +20,7 @@ export interface ScriptedChat {
 
 /** An OpenAI-like server with chat alone, inside this process, that answers as a test says. */
 export async function startScriptedChat(cleanup: Cleanup, models: readonly string[]): Promise<ScriptedChat> {
-  const server = createServer(async (request, response) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url ?? "";
     if (request.method === "GET" && path === "/v1/models") {
       return json(200, { object: "list", data: models.map((id) => ({ id, object: "model", owned_by: "me" })) })(
@@ -39,7 +39,8 @@ export async function startScriptedChat(cleanup: Cleanup, models: readonly strin
     };
     scripted.asked.push(asked);
     scripted.answer(asked, response);
-  });
+  };
+  const server = createServer((request, response) => void receive(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   cleanup.add(server, () => {
     server.closeAllConnections();

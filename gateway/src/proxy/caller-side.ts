@@ -33,8 +33,6 @@ export class CallerSide implements AttemptTarget {
   readonly #relay: AnswerRelay;
   /** As what the worker was asked; null: as the caller put it. */
   readonly #translated: Translated | null;
-  /** Ends the try. */
-  readonly #stop: () => void;
   /** The worker's answer, where it is translated. */
   #translation: TranslatedAnswer | null = null;
   /** An error answer that is retold to a caller of another API. */
@@ -49,7 +47,6 @@ export class CallerSide implements AttemptTarget {
     choice: Choice,
     translated: Translated | null,
     relay: AnswerRelay,
-    stop: () => void,
   ) {
     this.worker = choice.worker.config.name;
     this.#farm = farm;
@@ -58,7 +55,6 @@ export class CallerSide implements AttemptTarget {
     this.#choice = choice;
     this.#translated = translated;
     this.#relay = relay;
-    this.#stop = stop;
   }
 
   meaning(answer: { status: number; body: string }): AnswerMeaning {
@@ -112,10 +108,11 @@ export class CallerSide implements AttemptTarget {
     const translation = this.#translation;
     if (translation === null || translation.isWhole) return this.#pass(chunk);
     const text = translation.push(chunk, this.#time());
-    const more = text === "" || this.#pass(Buffer.from(text));
-    // What the worker would still send is lost on the caller, who is to be told now.
-    if (translation.problem !== null) this.#stop();
-    return more;
+    return text === "" || this.#pass(Buffer.from(text));
+  }
+
+  get isSpoiled(): boolean {
+    return (this.#translation?.problem ?? null) !== null;
   }
 
   /** The request is sent to nobody any more. */
@@ -126,7 +123,7 @@ export class CallerSide implements AttemptTarget {
 
   finish({ status, broke: brokeOff }: Extract<AttemptEnd, { kind: "relayed" }>): Relayed {
     const call = this.#call;
-    const broke = this.#problem() ?? brokeOff ?? this.#endTranslation();
+    const broke = brokeOff ?? this.#endTranslation();
     if (status < 300) tellAnswered(this.#farm, call);
     if (status < 300 && broke === null) tellEnded(this.#farm, call, "whole");
     if (status < 300 && broke?.kind === "timeout" && call.goneError === null) tellEnded(this.#farm, call, "stalled");
@@ -136,9 +133,7 @@ export class CallerSide implements AttemptTarget {
       this.#relay.finish(this.#fault === null ? this.#opened?.last() : this.#retold(this.#fault, status));
       return { kind: "relayed", status, error: null };
     }
-    const error = call.goneError ?? brokenError(this.worker, broke);
-    // What a worker told inside its answer may quote the prompt.
-    if (this.#problem() !== null) error.logged = `Worker "${this.worker}" broke off in the middle of its answer.`;
+    const error = call.goneError ?? brokenError(this.worker, broke, this.isSpoiled);
     this.#relay.break(call.family, error, call.id);
     return { kind: "relayed", status, error };
   }
@@ -160,11 +155,7 @@ export class CallerSide implements AttemptTarget {
     if (this.#translation === null) return null;
     const text = this.#translation.end(this.#time());
     if (text !== "") this.#pass(Buffer.from(text));
-    return this.#problem();
-  }
-
-  #problem(): ExchangeFailure | null {
-    const problem = this.#translation?.problem ?? null;
+    const { problem } = this.#translation;
     return problem === null ? null : { phase: "body", kind: "protocol", reused: false, message: problem };
   }
 
@@ -185,9 +176,14 @@ export class CallerSide implements AttemptTarget {
   }
 }
 
-/** What a caller is told of an answer that broke after it had begun. */
-function brokenError(worker: string, broke: ExchangeFailure): FarmError {
-  return broke.kind === "timeout"
-    ? new FarmError("timeout_idle", `Worker "${worker}" stopped sending in the middle of its answer.`)
-    : new FarmError("worker_failed", `Worker "${worker}" broke off in the middle of its answer (${broke.message}).`);
+/** What a caller is told of an answer that broke after it had begun; `quoted`: it tells the worker's own words. */
+function brokenError(worker: string, broke: ExchangeFailure, quoted: boolean): FarmError {
+  if (broke.kind === "timeout") {
+    return new FarmError("timeout_idle", `Worker "${worker}" stopped sending in the middle of its answer.`);
+  }
+  const start = `Worker "${worker}" broke off in the middle of its answer`;
+  const error = new FarmError("worker_failed", `${start} (${broke.message}).`);
+  // An engine may quote what it was asked.
+  if (quoted) error.logged = `${start}.`;
+  return error;
 }

@@ -28,7 +28,7 @@ export function sendTo(
   return new Promise((resolve) => {
     let attempt: Attempt | null = null;
     const relay = new AnswerRelay(call.response, call.tap, () => attempt?.resume());
-    const side = new CallerSide(farm, call, received, choice, translated, relay, () => attempt?.cancel());
+    const side = new CallerSide(farm, call, received, choice, translated, relay);
     const done = (end: AttemptEnd) => {
       call.onGone(null);
       resolve(end.kind === "relayed" ? side.finish(end) : end);

@@ -117,10 +117,8 @@ describe("a request in another API than the worker's", () => {
         .end(EVENTS.replace("data: [DONE]", `${usage}$&`));
     });
     await (await ask({ stream: true })).text();
-    const metric = 'farmgate_tokens_total{model="m",worker="a",direction="completion"} 7';
-    await until("its tokens are counted", async () => {
-      return (await (await fetch(`${gateway.url}/metrics`)).text()).includes(metric);
-    });
+    const metrics = async () => (await fetch(`${gateway.url}/metrics`)).text();
+    await expect.poll(metrics).toContain('farmgate_tokens_total{model="m",worker="a",direction="completion"} 7');
   });
 });
 

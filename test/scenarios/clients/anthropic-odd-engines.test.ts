@@ -1,12 +1,12 @@
-import Anthropic from "@anthropic-ai/sdk";
-import { afterEach, describe, expect, it } from "vitest";
+import Anthropic, { APIError, UnprocessableEntityError } from "@anthropic-ai/sdk";
+import { afterAll, describe, expect, it } from "vitest";
 import { getJson } from "../../harness/ask.ts";
 import { Cleanup } from "../../harness/farmgate-process.ts";
 import { startTestGateway } from "../../harness/gateway-farm.ts";
-import { events, json, type Script, startScriptedChat } from "../../harness/scripted-chat.ts";
+import { events, json, type Script, type ScriptedChat, startScriptedChat } from "../../harness/scripted-chat.ts";
 
 const cleanup = new Cleanup();
-afterEach(() => cleanup.run());
+afterAll(() => cleanup.run());
 
 const question = { model: "m", max_tokens: 24, messages: [{ role: "user" as const, content: "Hello?" }] };
 const hello = { choices: [{ message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }] };
@@ -16,18 +16,33 @@ function delta(value: object, finish: string | null = null): object {
   return { choices: [{ index: 0, delta: value, finish_reason: finish }] };
 }
 
-/** A farm of one server that speaks chat and is known no further, and the SDK as people have it: it tries again. */
-async function farmOf(answer: Script, config: Record<string, unknown> = {}) {
+interface OddFarm {
+  server: ScriptedChat;
+  url: string;
+  /** As people have it: it tries again. */
+  client: Anthropic;
+}
+let shared: OddFarm | null = null;
+
+/** A farm of one server that speaks chat and is known no further. */
+async function startFarm(config: Record<string, unknown> = {}): Promise<OddFarm> {
   const server = await startScriptedChat(cleanup, ["m"]);
-  server.answer = answer;
   const workers = [{ name: "odd", url: server.url, engine: "openai" }];
   const { url } = await startTestGateway(cleanup, {}, { workers, ...config });
   return { server, url, client: new Anthropic({ baseURL: url, apiKey: "any" }) };
 }
 
-async function failure(promise: Promise<unknown>): Promise<InstanceType<typeof Anthropic.APIError>> {
+/** The farm of all these tests, whose server answers like this from now on. */
+async function farmOf(answer: Script): Promise<OddFarm> {
+  shared ??= await startFarm();
+  shared.server.answer = answer;
+  shared.server.asked.length = 0;
+  return shared;
+}
+
+async function failure(promise: Promise<unknown>): Promise<InstanceType<typeof APIError>> {
   const error = await promise.catch((thrown: unknown) => thrown);
-  if (error instanceof Anthropic.APIError) return error;
+  if (error instanceof APIError) return error;
   throw new Error(`no API error: ${String(error)}`);
 }
 
@@ -147,7 +162,7 @@ describe("the official SDK over an engine that only speaks chat", () => {
       json(422, { object: "error", message: "temperature too high", type: "BadRequestError", code: 422 })(response),
     );
     const error = await failure(client.messages.create(question));
-    expect(error).toBeInstanceOf(Anthropic.UnprocessableEntityError);
+    expect(error).toBeInstanceOf(UnprocessableEntityError);
     expect(error.error).toMatchObject({
       type: "error",
       error: { type: "invalid_request_error", message: "temperature too high" },
@@ -167,7 +182,8 @@ describe("the official SDK over an engine that only speaks chat", () => {
   });
 
   it("does not ask again for an answer that never came", async () => {
-    const { client, server } = await farmOf(() => {}, { timeouts: { firstByte: "300ms" } });
+    const { client, server } = await startFarm({ timeouts: { firstByte: "300ms" } });
+    server.answer = () => {};
     const error = await failure(client.messages.create(question));
     expect([error.status, error.type, error.headers?.get("x-should-retry")]).toEqual([504, "timeout_error", "false"]);
     expect(server.asked).toHaveLength(1);

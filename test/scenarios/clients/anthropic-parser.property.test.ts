@@ -1,5 +1,5 @@
 import Anthropic from "@anthropic-ai/sdk";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { arbitraryAnswer, shuffledChunks } from "../../../gateway/test/translate/anthropic/arbitrary-answer.ts";
 import { chatEvents, translated, translateStream } from "../../../gateway/test/translate/anthropic/read-message.ts";

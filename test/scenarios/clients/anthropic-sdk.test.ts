@@ -1,4 +1,12 @@
-import Anthropic from "@anthropic-ai/sdk";
+import Anthropic, {
+  APIError,
+  APIUserAbortError,
+  AuthenticationError,
+  BadRequestError,
+  InternalServerError,
+  NotFoundError,
+} from "@anthropic-ai/sdk";
+import type { SeenRequest } from "@farmgate/simulator";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Cleanup } from "../../harness/farmgate-process.ts";
 import { freePorts } from "../../harness/free-ports.ts";
@@ -30,25 +38,40 @@ function textOf(message: Anthropic.Message): string {
   return message.content.map((block) => (block.type === "text" ? block.text : `<${block.type}>`)).join("");
 }
 
-/** What the engine behind each gateway was asked. */
-const seen: Record<string, { url: string; headers: Record<string, unknown>; body: Buffer }[]> = {};
-const clients: Record<string, Anthropic> = {};
-const closing: Record<string, () => Promise<void>> = {};
+interface Farm {
+  client: Anthropic;
+  /** What its engine was asked, oldest first. */
+  asked: SeenRequest[];
+  /** Resolves once its slow engine does nothing any more. */
+  isIdle(): Promise<void>;
+}
+const farms = new Map<string, Farm>();
 
-async function startFarm(name: string, apis?: string[]): Promise<void> {
-  const asked: (typeof seen)[string] = [];
+function farmOf(kind: string): Farm {
+  const farm = farms.get(kind);
+  if (farm === undefined) throw new Error(`no farm is ${kind}`);
+  return farm;
+}
+
+async function startFarm(kind: string, apis?: string[]): Promise<void> {
+  const asked: SeenRequest[] = [];
   const models = [
     { name: "m", loaded: true },
     { name: "small", loaded: true, contextLength: 64 },
   ];
   const engine = await startTestEngine(cleanup, { models, apis }, (request) => {
-    if (request.method === "POST") asked.push({ url: request.url, headers: request.headers, body: request.body });
+    if (request.method === "POST") asked.push(request);
   });
   const slow = await startTestEngine(cleanup, { models: [{ name: "slow", loaded: true }], apis, tokensPerSecond: 20 });
-  const gateway = await startTestGateway(cleanup, { engine: engine.url, slow: slow.url });
-  seen[name] = asked;
-  clients[name] = clientOf(gateway.url);
-  closing[name] = () => slow.waitFor(({ active, queued }) => active + queued === 0);
+  const { url } = await startTestGateway(cleanup, { engine: engine.url, slow: slow.url });
+  const isIdle = () => slow.waitFor(({ active, queued }) => active + queued === 0);
+  farms.set(kind, { client: clientOf(url), asked, isIdle });
+}
+
+async function refusalOf(call: Promise<unknown>): Promise<InstanceType<typeof APIError>> {
+  const error = await call.catch((thrown: unknown) => thrown);
+  if (error instanceof APIError) return error;
+  throw new Error(`no API error: ${String(error)}`);
 }
 
 beforeAll(async () => {
@@ -56,9 +79,12 @@ beforeAll(async () => {
   await startFarm("translated", CHAT_ONLY);
 }, 60_000);
 
-describe.each(["native", "translated"])("the official SDK over an engine whose messages are %s", (kind) => {
-  const client = () => clients[kind] as Anthropic;
-  const asked = () => (seen[kind] ?? []).filter(({ url }) => url.startsWith("/v1/"));
+describe.each([
+  ["native", "/v1/messages"],
+  ["translated", "/v1/chat/completions"],
+])("the official SDK over an engine whose messages are %s", (kind, path) => {
+  const client = () => farmOf(kind).client;
+  const lastAsked = () => farmOf(kind).asked.at(-1);
 
   it("gets a message", async () => {
     const { data: message, request_id: id, response } = await client().messages.create(question).withResponse();
@@ -67,7 +93,7 @@ describe.each(["native", "translated"])("the official SDK over an engine whose m
     expect(message.usage.input_tokens + (message.usage.cache_read_input_tokens ?? 0)).toBeGreaterThan(5);
     expect(message.usage.output_tokens).toBe(24);
     expect(id).toBe(response.headers.get("x-request-id"));
-    expect(asked().at(-1)?.url).toBe(kind === "native" ? "/v1/messages" : "/v1/chat/completions");
+    expect(lastAsked()?.url).toBe(path);
   });
 
   it("gets the same message as a stream", async () => {
@@ -116,9 +142,7 @@ describe.each(["native", "translated"])("the official SDK over an engine whose m
       ],
     });
     expect(textOf(second).length).toBeGreaterThan(20);
-    if (kind === "native") return;
-    const { messages } = JSON.parse(String(asked().at(-1)?.body)) as { messages: { role: string }[] };
-    expect(messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "tool"]);
+    expect(lastAsked()?.url).toBe(path);
   });
 
   it("counts tokens as the engine does", async () => {
@@ -141,65 +165,30 @@ describe.each(["native", "translated"])("the official SDK over an engine whose m
       stream.on("text", () => resolve());
     });
     stream.abort();
-    await expect(stream.done()).rejects.toThrow(Anthropic.APIUserAbortError);
-    await closing[kind]?.();
+    await expect(stream.done()).rejects.toThrow(APIUserAbortError);
+    await farmOf(kind).isIdle();
   });
 
   it("is told of a model that nobody has", async () => {
-    const error = await client()
-      .messages.create({ ...question, model: "nope" })
-      .catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(Anthropic.NotFoundError);
+    const error = await refusalOf(client().messages.create({ ...question, model: "nope" }));
+    expect(error).toBeInstanceOf(NotFoundError);
     expect(error).toMatchObject({ status: 404, type: "not_found_error" });
-    const { requestID, error: body } = error as InstanceType<typeof Anthropic.NotFoundError>;
-    expect(body).toMatchObject({ type: "error", request_id: requestID });
+    expect(error.error).toMatchObject({ type: "error", request_id: error.requestID });
   });
 
   it("is told of a prompt that is too long", async () => {
     const messages = [{ role: "user" as const, content: "long ".repeat(200) }];
-    const error = await client()
-      .messages.create({ ...question, model: "small", messages })
-      .catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(Anthropic.BadRequestError);
-    expect((error as Error).message).toContain("exceeds the available context size");
-    const body = (error as InstanceType<typeof Anthropic.BadRequestError>).error as { type?: string };
-    // The engine's own words are passed on as they are, in whatever shape it has them.
-    if (kind === "translated") expect(body).toMatchObject({ type: "error", error: { type: "invalid_request_error" } });
+    const error = await refusalOf(client().messages.create({ ...question, model: "small", messages }));
+    expect(error).toBeInstanceOf(BadRequestError);
+    expect(error.message).toContain("exceeds the available context size");
     const streamed = client().messages.stream({ ...question, model: "small", messages });
-    await expect(streamed.finalMessage()).rejects.toThrow(Anthropic.BadRequestError);
+    await expect(streamed.finalMessage()).rejects.toThrow(BadRequestError);
   });
 
   it("is told what is wrong with a request", async () => {
-    const error = await client()
-      .post("/v1/messages", { body: { messages: [] } })
-      .catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(Anthropic.BadRequestError);
+    const error = await refusalOf(client().post("/v1/messages", { body: { messages: [] } }));
+    expect(error).toBeInstanceOf(BadRequestError);
     expect(error).toMatchObject({ type: "invalid_request_error" });
-  });
-
-  it("passes its version and betas to who understands them", async () => {
-    await client().beta.messages.create({ ...question, betas: ["some-beta-2026"] });
-    const { headers, url, body } = asked().at(-1) ?? { headers: {} };
-    if (kind === "native") {
-      expect(headers).toMatchObject({
-        "anthropic-version": expect.stringMatching(/^20/) as string,
-        "anthropic-beta": "some-beta-2026",
-      });
-      expect([url, JSON.parse(String(body))]).toEqual(["/v1/messages", question]);
-    } else {
-      expect(Object.keys(headers).filter((name) => /anthropic|stainless/.test(name))).toEqual([]);
-      expect(url).toBe("/v1/chat/completions");
-    }
-    expect(headers).not.toHaveProperty("x-api-key");
-  });
-
-  it("has its bytes passed on as they are where they are understood", async () => {
-    const body = '{ "messages":[{"role":"user","content":"h\\u00e9 \u00e9"}], "max_tokens":3,"model" :"m"}';
-    const answer = await fetch(`${client().baseURL}/v1/messages?beta=true`, { method: "POST", body });
-    expect(answer.status).toBe(200);
-    const last = asked().at(-1);
-    if (kind === "native") expect([last?.url, String(last?.body)]).toEqual(["/v1/messages?beta=true", body]);
-    else expect(last?.url).toBe("/v1/chat/completions");
   });
 
   it("lists the models", async () => {
@@ -216,7 +205,46 @@ describe.each(["native", "translated"])("the official SDK over an engine whose m
     const model = await client().models.retrieve("small");
     expect(model).toMatchObject({ type: "model", id: "small", display_name: "small", max_input_tokens: 64 });
     expect(Date.parse(model.created_at)).toBeGreaterThan(0);
-    await expect(client().models.retrieve("nope")).rejects.toThrow(Anthropic.NotFoundError);
+    await expect(client().models.retrieve("nope")).rejects.toThrow(NotFoundError);
+  });
+});
+
+describe("an engine that speaks messages", () => {
+  it("is sent the caller's bytes, version and betas as they are, but no key", async () => {
+    const { client, asked } = farmOf("native");
+    const body = '{ "messages":[{"role":"user","content":"h\\u00e9 \u00e9"}], "max_tokens":3,"model" :"m"}';
+    const headers = { "anthropic-version": "2023-06-01", "anthropic-beta": "some-beta", "x-api-key": "mine" };
+    const answer = await fetch(`${client.baseURL}/v1/messages?beta=true`, { method: "POST", headers, body });
+    expect(answer.status).toBe(200);
+    const { url, headers: sent, body: bytes } = asked.at(-1) ?? {};
+    expect([url, String(bytes)]).toEqual(["/v1/messages?beta=true", body]);
+    expect(sent).toMatchObject({ "anthropic-version": "2023-06-01", "anthropic-beta": "some-beta" });
+    expect(sent).not.toHaveProperty("x-api-key");
+  });
+
+  it("is heard in its own words when it refuses, whatever their shape", async () => {
+    const messages = [{ role: "user" as const, content: "long ".repeat(200) }];
+    const error = await refusalOf(farmOf("native").client.messages.create({ ...question, model: "small", messages }));
+    expect(error.error).toMatchObject({ error: { type: "exceed_context_size_error", n_ctx: 64 } });
+  });
+});
+
+describe("an engine that has chat alone", () => {
+  it("is asked with nothing of Anthropic's", async () => {
+    const { client, asked } = farmOf("translated");
+    await client.beta.messages.create({ ...question, system: "Be brief.", betas: ["some-beta"] });
+    const { url, headers, body } = asked.at(-1) ?? {};
+    expect(url).toBe("/v1/chat/completions");
+    expect(Object.keys(headers ?? {}).filter((name) => /anthropic|stainless|api-key/.test(name))).toEqual([]);
+    expect(JSON.parse(String(body))).toMatchObject({
+      messages: [{ role: "system", content: "Be brief." }, question.messages[0]],
+    });
+  });
+
+  it("is heard in Anthropic's shape when it refuses", async () => {
+    const messages = [{ role: "user" as const, content: "long ".repeat(200) }];
+    const call = farmOf("translated").client.messages.create({ ...question, model: "small", messages });
+    expect((await refusalOf(call)).error).toMatchObject({ type: "error", error: { type: "invalid_request_error" } });
   });
 });
 
@@ -244,12 +272,10 @@ it("keys are taken as x-api-key or Bearer, and a wrong one is told", async () =>
   expect(textOf(await clientOf(url, "key-of-alice").messages.create(question))).toMatch(/\w/);
   const bearer = new Anthropic({ baseURL: url, authToken: "key-of-alice", apiKey: null, maxRetries: 0 });
   expect((await bearer.models.list()).data).toHaveLength(1);
-  for (const call of [
-    () => clientOf(url, "wrong").messages.create(question),
-    () => clientOf(url, "wrong").models.list(),
-  ]) {
-    const error = await call().catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(Anthropic.AuthenticationError);
+  const wrong = clientOf(url, "wrong");
+  for (const call of [() => wrong.messages.create(question), () => wrong.models.list()]) {
+    const error = await refusalOf(call());
+    expect(error).toBeInstanceOf(AuthenticationError);
     expect(error).toMatchObject({ type: "authentication_error", requestID: expect.stringMatching(/\w/) as string });
   }
 });
@@ -258,11 +284,8 @@ it("a farm that cannot serve now says so, and after how long to ask again", asyn
   const engine = await startTestEngine(cleanup, { models: [{ name: "m", loaded: true }] });
   const { url } = await startTestGateway(cleanup, { engine: engine.url });
   await engine.setFail(["503-loading@m"]);
-  const error = await clientOf(url)
-    .messages.create(question)
-    .catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(Anthropic.InternalServerError);
+  const error = await refusalOf(clientOf(url).messages.create(question));
+  expect(error).toBeInstanceOf(InternalServerError);
   expect(error).toMatchObject({ status: 503, type: "overloaded_error" });
-  const { headers } = error as InstanceType<typeof Anthropic.InternalServerError>;
-  expect(Number(headers?.get("retry-after"))).toBeGreaterThan(0);
+  expect(Number(error.headers?.get("retry-after"))).toBeGreaterThan(0);
 });

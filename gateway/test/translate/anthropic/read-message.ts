@@ -2,10 +2,10 @@ import { TranslatedAnswer } from "../../../src/translate/translated-answer.ts";
 import { messagesToChat } from "../../../src/translate/anthropic/messages-to-chat.ts";
 
 type Json = Record<string, unknown>;
-export interface ReadBlock extends Json {
+interface ReadBlock extends Json {
   type: string;
 }
-export interface ReadMessage {
+interface ReadMessage {
   id: string;
   model: string;
   content: ReadBlock[];
