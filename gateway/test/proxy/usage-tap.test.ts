@@ -25,7 +25,7 @@ describe("the usage of an answer", () => {
         const filler = 'data: {"choices":[{"delta":{"content":"é漢"}}],"usage":null}\n\n'.repeat(100);
         const tap = tapOf(cut(filler + LLAMA, places));
         expect(tap.usage()).toEqual({ prompt: 34, completion: 12 });
-        expect(tap.sawDone()).toBe(true);
+        expect(tap.sawEnd("chat")).toBe(true);
       }),
     );
   });
