@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Cleanup } from "./farmgate-process.ts";
 
@@ -15,7 +15,7 @@ interface Replayed {
  */
 export async function startReplayEngine(cleanup: Cleanup, model: string, name: string): Promise<Replayed> {
   const asked: Record<string, unknown>[] = [];
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     if (request.method === "GET" && request.url === "/v1/models") {
       response.writeHead(200, { server: "llama.cpp", "content-type": "application/json" });
       response.end(JSON.stringify({ object: "list", data: [{ id: model, object: "model", owned_by: "llamacpp" }] }));
@@ -31,7 +31,8 @@ export async function startReplayEngine(cleanup: Cleanup, model: string, name: s
     const body = JSON.parse(Buffer.concat(pieces).toString()) as Record<string, unknown>;
     asked.push(body);
     response.socket?.end(recorded(body["stream"] === true ? `${name}-stream` : name));
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   cleanup.add(server, () => {
     server.close();

@@ -6,7 +6,7 @@ import { asObject, type Figures, NOTHING_SAID, type Said, type SaidReader, withF
 import { ToolCalls } from "./tool-calls.ts";
 
 /** What a model says in one line of Ollama's, or in its whole answer. */
-export interface Words {
+interface Words {
   text: string;
   thinking: string;
   calls: readonly object[];

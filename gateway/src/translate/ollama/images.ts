@@ -8,7 +8,7 @@ const STARTS: readonly (readonly [start: string, type: string])[] = [
 ];
 
 /** A base64 picture as a data URL; one that is a URL already stays as it is. */
-export function imageUrl(image: string): string {
+function imageUrl(image: string): string {
   if (image.startsWith("data:")) return image;
   const type = STARTS.find(([start]) => image.startsWith(start))?.[1] ?? "image/jpeg";
   return `data:${type};base64,${image}`;

@@ -77,7 +77,7 @@ describe("a streamed chat, put as Ollama's lines", () => {
 
 /** By characters: JSON text is split between any two of them. */
 function splitText(text: string, shares: readonly number[]): string[] {
-  const characters = [...text];
+  const characters = Array.from(text);
   const at = [0, ...shares.map((share) => Math.floor(share * characters.length)).sort((a, b) => a - b), Infinity];
   return at.slice(1).map((end, i) => characters.slice(at[i], end).join(""));
 }

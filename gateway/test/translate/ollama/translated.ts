@@ -3,7 +3,7 @@ import { TranslatedAnswer } from "../../../src/translate/translated-answer.ts";
 import type { JsonObject, Translated, TranslationContext } from "../../../src/translate/translation.ts";
 import { translatorTo } from "../../../src/translate/ways.ts";
 
-export const CONTEXT: TranslationContext = { model: "worker/m", engine: "llama-server", requestId: "r1", wallMs: 0 };
+const CONTEXT: TranslationContext = { model: "worker/m", engine: "llama-server", requestId: "r1", wallMs: 0 };
 
 /** One line of Ollama's, or its whole answer. */
 export interface Line {
