@@ -159,7 +159,7 @@ function toModel(model: Element, state: ModelState, vision: boolean): CatalogMod
     contextLength: model.meta?.n_ctx ?? null,
     memoryBytes: bytesOf(model.meta?.size),
   });
-  if (read.kind !== "chat") return read;
   // It has a form of its own for models whose template knows no tools.
-  return vision ? { ...read, kind: "vision", capabilities: ["tools", "vision"] } : { ...read, capabilities: ["tools"] };
+  if (vision) return { ...read, kind: "vision", capabilities: ["tools", "vision"] };
+  return read.kind === "chat" ? { ...read, capabilities: ["tools"] } : read;
 }

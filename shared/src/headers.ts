@@ -50,7 +50,7 @@ export function requestHeadersForWorker(raw: readonly string[]): string[] {
 
 /**
  * A worker's answer headers that a caller may see, as a flat [name, value, ...] list. CORS is ours alone to grant.
- * A stream of events gets what keeps proxies in front from holding it back (nginx does), unless it says so itself.
+ * A stream gets what keeps proxies in front from holding it back (nginx does), unless it says so itself.
  */
 export function answerHeadersForCaller(raw: readonly string[]): string[] {
   const headers = filterHeaders(
@@ -62,7 +62,7 @@ export function answerHeadersForCaller(raw: readonly string[]): string[] {
       name === "set-cookie" ||
       name === "alt-svc",
   );
-  if (!isEventStream(raw)) return headers;
+  if (!isEventStream(raw) && !isLineStream(raw)) return headers;
   if (headerValue(raw, "cache-control") === null) headers.push("cache-control", "no-cache, no-transform");
   if (headerValue(raw, "x-accel-buffering") === null) headers.push("x-accel-buffering", "no");
   return headers;

@@ -139,6 +139,23 @@ describe("a caller of Ollama's API", () => {
     expect(await metrics(gateway)).toContain('farmgate_streams_truncated_total{worker="a"} 2');
   });
 
+  it("fills in between two texts with llama.cpp's own API", async () => {
+    const events = [
+      '{"content":"x, ","stop":false}',
+      '{"content":"y","stop":true,"stop_type":"eos","tokens_evaluated":5}',
+    ];
+    const pieces = events.map((event) => `data: ${event}\n\n`);
+    const { gateway, worker } = await farm(sends("text/event-stream", pieces), ["chat", "completions", "infill"]);
+    const { lines } = await ask(gateway, { prompt: "f(", suffix: ")" }, "/api/generate");
+    expect(lines).toMatchObject([
+      { response: "x, ", done: false },
+      { response: "y", done: false },
+      { response: "", done: true, done_reason: "stop", prompt_eval_count: 5 },
+    ]);
+    expect(worker.request(0).path).toBe("/infill");
+    expect(JSON.parse(worker.request(0).body)).toMatchObject({ model: "m", input_prefix: "f(", input_suffix: ")" });
+  });
+
   it("gets what a worker lacks of its API by another way, and that is remembered", async () => {
     const { gateway, worker } = await farm(
       (asked) =>
