@@ -25,7 +25,8 @@ export function errorBody(family: ApiFamily, error: FarmError, requestId: string
       return anthropicError(error.status, error.message, requestId);
     }
     case "ollama":
-      return { error: error.message };
+      // By these words its clients know that they may ask for another model.
+      return { error: error.code === "model_not_found" ? `model not found: ${error.message}` : error.message };
   }
 }
 

@@ -1,4 +1,5 @@
-import type { JsonObject } from "../translation.ts";
+import { isLenient } from "../dialect.ts";
+import type { JsonObject, TranslationContext } from "../translation.ts";
 import { type Block, blocksOf, type ChatPart, contentOf, partsOf } from "./content-parts.ts";
 import { textAt, wrong } from "./fields.ts";
 import { readTurns } from "./turns.ts";
@@ -7,12 +8,14 @@ import { readTurns } from "./turns.ts";
 const BOOKKEEPING = "x-anthropic-billing-header:";
 
 /** A conversation as chat has it: the system text first, then the turns. */
-export function chatMessages({ system, messages }: JsonObject): JsonObject[] {
+export function chatMessages({ system, messages }: JsonObject, { engine }: TranslationContext): JsonObject[] {
   const { system: first, turns } = readTurns(messages);
   const text = systemText([...(system == null ? [] : blocksOf(system, "system")), ...first]);
   return [
     ...(text === "" ? [] : [{ role: "system", content: text }]),
-    ...turns.flatMap(({ role, blocks }) => (role === "user" ? userMessages(blocks) : [assistantMessage(blocks)])),
+    ...turns.flatMap(({ role, blocks }) =>
+      role === "user" ? userMessages(blocks) : [assistantMessage(blocks, isLenient(engine))],
+    ),
   ];
 }
 
@@ -57,8 +60,8 @@ function toolMessage({ block, at }: Block, pictures: ChatPart[]): JsonObject {
   };
 }
 
-/** An earlier answer. What the model thought goes along where its engine keeps it; what nobody can read does not. */
-function assistantMessage(blocks: readonly Block[]): JsonObject {
+/** An earlier answer. What the model thought goes along where its engine takes it; what nobody can read does not. */
+function assistantMessage(blocks: readonly Block[], takesThinking: boolean): JsonObject {
   let text = "";
   let thinking = "";
   const calls: JsonObject[] = [];
@@ -73,7 +76,7 @@ function assistantMessage(blocks: readonly Block[]): JsonObject {
   return {
     role: "assistant",
     content: text,
-    ...(thinking !== "" && { reasoning_content: thinking }),
+    ...(thinking !== "" && takesThinking && { reasoning_content: thinking }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
 }

@@ -1,11 +1,13 @@
-import type { JsonObject } from "../translation.ts";
+import type { EngineName } from "@farmgate/engines";
+import { isLenient, knowsEffortNone } from "../dialect.ts";
+import type { JsonObject, TranslationContext } from "../translation.ts";
 import { isObject, objectAt, textAt, wrong } from "./fields.ts";
 
 /** Numbers that chat has under the same name; `top_k` is none of OpenAI's, but every local engine reads it. */
 const NUMBERS = ["max_tokens", "temperature", "top_p", "top_k"] as const;
 
 /** What may be set of an answer, as chat has it. What has no meaning here (`metadata`, `cache_control`) is left out. */
-export function chatSettings(body: JsonObject): JsonObject {
+export function chatSettings(body: JsonObject, { engine }: TranslationContext): JsonObject {
   const settings: Record<string, unknown> = {};
   for (const name of NUMBERS) {
     const value = body[name];
@@ -15,7 +17,7 @@ export function chatSettings(body: JsonObject): JsonObject {
   }
   const stops = stopSequences(body);
   if (stops.length > 0) settings["stop"] = stops;
-  return { ...settings, ...chatThinking(body), ...effort(body), ...format(body) };
+  return { ...settings, ...effort(body), ...chatThinking(body, engine), ...format(body) };
 }
 
 export function stopSequences({ stop_sequences: stops }: JsonObject): readonly string[] {
@@ -25,14 +27,18 @@ export function stopSequences({ stop_sequences: stops }: JsonObject): readonly s
 }
 
 /**
- * Whether the model thinks is its chat template's to say: llama.cpp, vLLM, SGLang and mlx hand it these arguments.
- * `adaptive` leaves it to the model, as no word does. A budget goes nowhere: no engine without Anthropic's API has one.
+ * Whether the model thinks is its chat template's to say: llama.cpp, vLLM, SGLang and mlx hand it these arguments, and
+ * Ollama reads an effort of none. `adaptive` leaves it to the model, as no word does. A budget goes nowhere: no engine
+ * without Anthropic's API has one. A server that may refuse what it does not know is told nothing.
  */
-export function chatThinking({ thinking }: JsonObject): JsonObject {
+export function chatThinking({ thinking }: JsonObject, engine: EngineName | null): JsonObject {
   if (thinking == null) return {};
   const type = objectAt(thinking, "thinking")["type"];
-  if (type !== "enabled" && type !== "disabled") return {};
-  return { chat_template_kwargs: { enable_thinking: type === "enabled" } };
+  if ((type !== "enabled" && type !== "disabled") || !isLenient(engine)) return {};
+  return {
+    chat_template_kwargs: { enable_thinking: type === "enabled" },
+    ...(type === "disabled" && knowsEffortNone(engine) && { reasoning_effort: "none" }),
+  };
 }
 
 /** OpenAI knows three of Anthropic's five levels. */

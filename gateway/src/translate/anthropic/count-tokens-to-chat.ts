@@ -9,13 +9,13 @@ import { isObject } from "./fields.ts";
  * what it read of the prompt is the count. That is the true number, by the model's own tokenizer and template. It costs
  * the reading of the prompt; an engine that caches prefixes has it done when the question itself comes.
  */
-export const countTokensToChat: Translator = (body, { model }): Translated => ({
+export const countTokensToChat: Translator = (body, context): Translated => ({
   api: "chat",
   body: {
-    model,
-    messages: chatMessages(body),
+    model: context.model,
+    messages: chatMessages(body, context),
     ...chatTools(body),
-    ...chatThinking(body),
+    ...chatThinking(body, context.engine),
     max_tokens: 1,
     stream: false,
   },

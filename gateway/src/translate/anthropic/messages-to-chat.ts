@@ -13,16 +13,17 @@ import { MessageStream } from "./message-stream.ts";
  * requests that are the gateway's own, as this one is. Every engine that is known and lacks messages takes that
  * option; an unknown one that does not is asked again without it (`without-usage.ts`).
  */
-export const messagesToChat: Translator = (body, { model, requestId }): Translated => {
+export const messagesToChat: Translator = (body, context): Translated => {
+  const { model, requestId } = context;
   const frame = { id: `msg_${requestId}`, model, stops: stopSequences(body), thinks: wantsThinking(body) };
   const streams = body["stream"] === true;
   return {
     api: "chat",
     body: {
       model,
-      messages: chatMessages(body),
+      messages: chatMessages(body, context),
       ...chatTools(body),
-      ...chatSettings(body),
+      ...chatSettings(body, context),
       ...(streams ? { stream: true, stream_options: { include_usage: true } } : { stream: false }),
     },
     streams,

@@ -176,7 +176,10 @@ describe("a message request as chat", () => {
 
   it.each([
     [{ thinking: { type: "enabled", budget_tokens: 1024 } }, { chat_template_kwargs: { enable_thinking: true } }],
-    [{ thinking: { type: "disabled" } }, { chat_template_kwargs: { enable_thinking: false } }],
+    [
+      { thinking: { type: "disabled" } },
+      { chat_template_kwargs: { enable_thinking: false }, reasoning_effort: "none" },
+    ],
     [{ thinking: { type: "adaptive" } }, {}],
     [{ output_config: { effort: "max" } }, { reasoning_effort: "high" }],
     [{ output_config: { effort: "low" } }, { reasoning_effort: "low" }],
@@ -201,6 +204,23 @@ describe("a message request as chat", () => {
   ])("sets what %j asks for", (body, expected) => {
     const { model: _m, messages: _s, stream: _t, stream_options: _o, max_tokens: _x, ...rest } = translated(body).body;
     expect(rest).toEqual(expected);
+  });
+
+  it("tells a server that may refuse it nothing of thinking", () => {
+    const thought = { role: "assistant", content: [{ type: "thinking", thinking: "hm", signature: "" }] };
+    const body = { thinking: { type: "disabled" }, messages: [{ role: "user", content: "hi" }, thought] };
+    for (const engine of ["openai", null] as const) {
+      const put = translated(body, false, engine).body;
+      expect(put).toEqual({
+        model: "m",
+        messages: [
+          { role: "user", content: "hi" },
+          { role: "assistant", content: "" },
+        ],
+        max_tokens: 9,
+        stream: false,
+      });
+    }
   });
 
   it.each([
@@ -243,7 +263,7 @@ describe("a message request as chat", () => {
 describe("a count of tokens as chat", () => {
   const put = countTokensToChat(
     { model: "asked", messages: [{ role: "user", content: "hi" }], system: "s", tools: [] },
-    { model: "m", requestId: "r1", wallMs: 0 },
+    { model: "m", engine: null, requestId: "r1", wallMs: 0 },
   );
   const at = { wallMs: 0, sinceSentMs: 0 };
 

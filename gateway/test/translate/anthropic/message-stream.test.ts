@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { recordedBody } from "../recorded-stream.ts";
+import { recordedBody } from "../recorded-answer.ts";
 import { chatEvents, delta, readMessage, translated, translateStream } from "./read-message.ts";
 
+/** The body of a recorded answer. */
+const recorded = (name: string) => recordedBody(name).body;
 const AT = { wallMs: 0, sinceSentMs: 0 };
 const usage = { prompt_tokens: 10, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 4 } };
 const usageChunk = { choices: [], usage };
@@ -182,8 +184,8 @@ describe("a stream of chat as a message", () => {
 
 describe("recorded streams of a llama-server", () => {
   it("are two calls of a tool", () => {
-    const { text, problem } = translateStream([recordedBody("tool-call-required-stream")]);
-    const whole = translated({}, false).whole(JSON.parse(String(recordedBody("tool-call-required"))), AT);
+    const { text, problem } = translateStream([recorded("tool-call-required-stream")]);
+    const whole = translated({}, false).whole(JSON.parse(String(recorded("tool-call-required"))), AT);
     expect(problem).toBeNull();
     const message = readMessage(text);
     expect(message?.stop_reason).toBe("tool_use");
@@ -194,7 +196,7 @@ describe("recorded streams of a llama-server", () => {
   });
 
   it("keep every character, cut at every byte", () => {
-    const body = recordedBody("qwen-utf8-stream");
+    const body = recorded("qwen-utf8-stream");
     const text = [...String(body).matchAll(/"content":("(?:[^"\\]|\\.)*")/g)]
       .map(([, quoted = ""]) => JSON.parse(quoted) as string)
       .join("");
@@ -205,7 +207,7 @@ describe("recorded streams of a llama-server", () => {
   });
 
   it("are told short where the model's process was killed", () => {
-    const { text, problem } = translateStream([recordedBody("router-child-killed-midstream")]);
+    const { text, problem } = translateStream([recorded("router-child-killed-midstream")]);
     expect(problem).toMatch(/before its answer was complete/);
     expect(text).not.toContain("message_stop");
   });
@@ -213,7 +215,7 @@ describe("recorded streams of a llama-server", () => {
 
 describe("a whole answer of chat as a message", () => {
   it("is the recorded one", () => {
-    expect(translated({}, false).whole(JSON.parse(String(recordedBody("single-chat"))), AT)).toMatchObject({
+    expect(translated({}, false).whole(JSON.parse(String(recorded("single-chat"))), AT)).toMatchObject({
       content: [{ type: "text", text: expect.stringContaining("Lily") }],
       stop_reason: "max_tokens",
       usage: { input_tokens: 5, output_tokens: 40, cache_read_input_tokens: 0 },

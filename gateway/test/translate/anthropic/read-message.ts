@@ -1,3 +1,4 @@
+import type { EngineName } from "@farmgate/engines";
 import { TranslatedAnswer } from "../../../src/translate/translated-answer.ts";
 import { messagesToChat } from "../../../src/translate/anthropic/messages-to-chat.ts";
 
@@ -18,9 +19,9 @@ const AT = { wallMs: 0, sinceSentMs: 0 };
 const EVENT_STREAM = ["content-type", "text/event-stream"];
 
 /** A request put as chat, with what it needs and no more. */
-export function translated(body: Json = {}, stream = true) {
+export function translated(body: Json = {}, stream = true, engine: EngineName | null = "mlx") {
   const asked = { model: "asked", max_tokens: 9, messages: [{ role: "user", content: "hi" }], stream, ...body };
-  return messagesToChat(asked, { model: "m", requestId: "r1", wallMs: 0 });
+  return messagesToChat(asked, { model: "m", engine, requestId: "r1", wallMs: 0 });
 }
 
 /** What a caller gets of a worker's stream that comes in these pieces. */
