@@ -1,4 +1,5 @@
 import type { Api } from "@farmgate/shared";
+import { rerankToTei } from "./rerank-to-tei.ts";
 import { responsesToChat } from "./responses/responses-to-chat.ts";
 import { chatToOllama } from "./to-ollama/chat-to-ollama.ts";
 import { completionsToGenerate } from "./to-ollama/completions-to-generate.ts";
@@ -14,6 +15,7 @@ const TRANSLATORS: Readonly<Partial<Record<Api, readonly (readonly [to: Api, tra
     ["ollama-embed", embeddingsToEmbed],
     ["ollama-embeddings", embeddingsToOldEmbeddings],
   ],
+  rerank: [["tei-rerank", rerankToTei]],
 };
 
 const WAYS: ReadonlyMap<string, readonly Api[]> = new Map(

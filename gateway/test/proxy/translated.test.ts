@@ -73,6 +73,14 @@ describe("a question that is put in another way", () => {
     expect(contentOf(await response.text())).toBe("Hello");
   });
 
+  it("reaches a reranker whose answer is a bare list", async () => {
+    const worker = await speaking("tei-rerank", says([{ index: 1, score: 0.5 }]));
+    const gateway = await runGateway({ workers: agents({ worker }) });
+    const response = await post(gateway, "/v1/rerank", { query: "q", documents: ["a", "b"] });
+    expect(await response.json()).toMatchObject({ results: [{ index: 1, relevance_score: 0.5 }] });
+    expect(worker.request(0).path).toBe("/rerank");
+  });
+
   it("follows in a stream that was begun with comments", async () => {
     const worker = await speaking("ollama-chat", hangs);
     const gateway = await runGateway({ sseComments: "30ms", workers: agents({ worker }) });

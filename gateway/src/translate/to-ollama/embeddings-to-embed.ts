@@ -1,6 +1,7 @@
 import { FarmError } from "@farmgate/shared";
 import { listOf, objectOf, pick, textOf } from "../json-fields.ts";
-import { type JsonObject, type Translated, TranslationError, type Translator } from "../translation.ts";
+import { neverStreams } from "../never-streams.ts";
+import { type JsonObject, TranslationError, type Translator } from "../translation.ts";
 import { usageOf, withoutError } from "./read-line.ts";
 
 /** OpenAI's embeddings over Ollama's `/api/embed`. */
@@ -10,7 +11,8 @@ export const embeddingsToEmbed: Translator = (body, { model }) => {
   return {
     api: "ollama-embed",
     body: { model, input: inputs, ...pick(body, { dimensions: "dimensions" }) },
-    ...neverStreams((answer) => {
+    ...neverStreams((told) => {
+      const answer = withoutError(objectOf(told));
       const vectors = listOf(answer["embeddings"]);
       if (vectors.length !== inputs.length) throw new TranslationError("an answer with another number of vectors");
       return embeddingList(vectors.map(encode), answer, model);
@@ -31,21 +33,12 @@ export const embeddingsToOldEmbeddings: Translator = (body, { model }) => {
   return {
     api: "ollama-embeddings",
     body: { model, prompt },
-    ...neverStreams((answer) => embeddingList([encode(answer["embedding"])], answer, model)),
+    ...neverStreams((told) => {
+      const answer = withoutError(objectOf(told));
+      return embeddingList([encode(answer["embedding"])], answer, model);
+    }),
   };
 };
-
-function neverStreams(whole: (answer: JsonObject) => object): Omit<Translated, "api" | "body"> {
-  const refuse = () => {
-    throw new TranslationError("a stream of embeddings");
-  };
-  return {
-    streams: false,
-    whole: (answer) => whole(withoutError(objectOf(answer))),
-    wholeAsStream: refuse,
-    stream: () => ({ push: refuse, end: () => null }),
-  };
-}
 
 function embeddingList(embeddings: readonly unknown[], answer: JsonObject, model: string): object {
   const data = embeddings.map((embedding, index) => ({ object: "embedding", index, embedding }));
