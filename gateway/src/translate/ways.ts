@@ -4,13 +4,17 @@ import { responsesToChat } from "./responses/responses-to-chat.ts";
 import { chatToOllama } from "./to-ollama/chat-to-ollama.ts";
 import { completionsToGenerate } from "./to-ollama/completions-to-generate.ts";
 import { embeddingsToEmbed, embeddingsToOldEmbeddings } from "./to-ollama/embeddings-to-embed.ts";
+import { through } from "./through.ts";
 import type { Translator } from "./translation.ts";
 
 /** How each API can be put as others, best first. */
 const TRANSLATORS: Readonly<Partial<Record<Api, readonly (readonly [to: Api, translator: Translator])[]>>> = {
   chat: [["ollama-chat", chatToOllama]],
   completions: [["ollama-generate", completionsToGenerate]],
-  responses: [["chat", responsesToChat]],
+  responses: [
+    ["chat", responsesToChat],
+    ["ollama-chat", through(responsesToChat, chatToOllama)],
+  ],
   embeddings: [
     ["ollama-embed", embeddingsToEmbed],
     ["ollama-embeddings", embeddingsToOldEmbeddings],

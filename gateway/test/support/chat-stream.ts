@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { someText } from "./translate.ts";
 
 /** What a model says in one chat answer. */

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { someText } from "./translate.ts";
 
 /** One line of an Ollama chat stream. */
@@ -19,7 +19,7 @@ export const someLines: fc.Arbitrary<readonly OllamaLine[]> = fc.array(
   { maxLength: 6 },
 );
 
-export const DONE = { done: true, done_reason: "stop", prompt_eval_count: 7, eval_count: 5, total_duration: 9 };
+const DONE = { done: true, done_reason: "stop", prompt_eval_count: 7, eval_count: 5, total_duration: 9 };
 const TOLD = { model: "llama3.2:latest", created_at: "2026-11-30T00:00:00Z" };
 
 function messageOf({ thinking, content, calls }: OllamaLine): object {

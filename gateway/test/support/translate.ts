@@ -1,5 +1,5 @@
 import { type Api, apiForm } from "@farmgate/shared";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import OpenAI from "openai";
 import { TranslatedAnswer } from "../../src/translate/translated-answer.ts";
 import type { Translated } from "../../src/translate/translation.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { rerankToTei } from "../../src/translate/rerank-to-tei.ts";
 import { AT, CONTEXT } from "../support/translate.ts";

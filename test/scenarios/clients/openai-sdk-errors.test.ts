@@ -1,4 +1,12 @@
-import OpenAI from "openai";
+import OpenAI, {
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  InternalServerError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+} from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Cleanup } from "../../harness/farmgate-process.ts";
 import { MODELS, startMixedFarm } from "../../harness/mixed-farm.ts";
@@ -27,7 +35,7 @@ describe("what goes wrong, as OpenAI's client tells it", () => {
 
   it("is NotFoundError for a model that nobody has", async () => {
     const error = await failure(client.chat.completions.create({ model: "nobody-has-it", messages }));
-    expect(error).toBeInstanceOf(OpenAI.NotFoundError);
+    expect(error).toBeInstanceOf(NotFoundError);
     expect(error).toMatchObject({ code: "model_not_found", param: "model", requestID: expect.stringMatching(/^req_/) });
   });
 
@@ -35,22 +43,22 @@ describe("what goes wrong, as OpenAI's client tells it", () => {
     "is BadRequestError for a request that is wrong (%s)",
     async (model) => {
       const error = await failure(client.chat.completions.create({ model } as never));
-      expect(error).toBeInstanceOf(OpenAI.BadRequestError);
+      expect(error).toBeInstanceOf(BadRequestError);
     },
   );
 
   it("is InternalServerError for a worker that is full, with a time to wait", async () => {
     const impatient = new OpenAI({ baseURL: `${farm.url}/v1`, apiKey: "none", maxRetries: 0 });
     const error = await failure(impatient.chat.completions.create({ model: MODELS.busy, messages }));
-    expect(error).toBeInstanceOf(OpenAI.InternalServerError);
+    expect(error).toBeInstanceOf(InternalServerError);
     expect(error).toMatchObject({ status: 503, code: "queue_full" });
-    expect((error as InstanceType<typeof OpenAI.APIError>).headers?.get("retry-after")).toMatch(/^\d+$/);
+    expect((error as APIError).headers?.get("retry-after")).toMatch(/^\d+$/);
   });
 
   it("is InternalServerError for a worker that fails", async () => {
     const impatient = new OpenAI({ baseURL: `${farm.url}/v1`, apiKey: "none", maxRetries: 0 });
     const error = await failure(impatient.chat.completions.create({ model: MODELS.failing, messages }));
-    expect(error).toBeInstanceOf(OpenAI.InternalServerError);
+    expect(error).toBeInstanceOf(InternalServerError);
     expect(error).toMatchObject({ status: 502, code: "worker_failed" });
   });
 
@@ -64,7 +72,7 @@ describe("what goes wrong, as OpenAI's client tells it", () => {
     const headers = { "x-farmgate-deadline-ms": "1" };
     const slow = { model: MODELS.silent, messages };
     const error = await failure(eager.chat.completions.create(slow, { headers }));
-    expect(error).toBeInstanceOf(OpenAI.InternalServerError);
+    expect(error).toBeInstanceOf(InternalServerError);
     expect(error).toMatchObject({ status: 503, code: "deadline" });
     expect(asked).toBe(1);
   });
@@ -77,7 +85,7 @@ describe("what goes wrong, as OpenAI's client tells it", () => {
       for await (const chunk of stream) finishes.push(chunk.choices[0]?.finish_reason);
     };
     const error = await failure(reading());
-    expect(error).toBeInstanceOf(OpenAI.APIError);
+    expect(error).toBeInstanceOf(APIError);
     expect(error).toMatchObject({ code: "worker_failed" });
     expect(finishes.length).toBeGreaterThan(0);
     expect(finishes.every((finish) => finish === null)).toBe(true);
@@ -111,13 +119,13 @@ describe("keys, as OpenAI's client tells of them", () => {
     const error: unknown = await asking("wrong")
       .models.list()
       .catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(OpenAI.AuthenticationError);
+    expect(error).toBeInstanceOf(AuthenticationError);
     expect(error).toMatchObject({ code: "invalid_api_key" });
   });
 
   it("is PermissionDeniedError for a model that is not the key's", async () => {
     const call = asking("key-of-one-123456").chat.completions.create({ model: MODELS.chatOnly, messages });
-    expect(await call.catch((thrown: unknown) => thrown)).toBeInstanceOf(OpenAI.PermissionDeniedError);
+    expect(await call.catch((thrown: unknown) => thrown)).toBeInstanceOf(PermissionDeniedError);
   });
 
   it("is RateLimitError for more at once than the key may have", async () => {
@@ -127,7 +135,7 @@ describe("keys, as OpenAI's client tells of them", () => {
     const error: unknown = await one.chat.completions
       .create({ model: MODELS.native, messages })
       .catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(OpenAI.RateLimitError);
+    expect(error).toBeInstanceOf(RateLimitError);
     expect(error).toMatchObject({ code: "rate_limited" });
     stream.controller.abort();
     expect(await asking("key-of-all-123456").chat.completions.create({ model: MODELS.native, messages })).toBeTruthy();

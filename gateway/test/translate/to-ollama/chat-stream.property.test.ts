@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chatToOllama } from "../../../src/translate/to-ollama/chat-to-ollama.ts";
 import { type OllamaLine, ollamaStream, ollamaWhole, someLines } from "../../support/ollama-stream.ts";

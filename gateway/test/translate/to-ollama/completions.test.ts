@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { completionsToGenerate } from "../../../src/translate/to-ollama/completions-to-generate.ts";
 import { AT, CONTEXT, clientOf, dataOf, someCuts, someText, tell } from "../../support/translate.ts";
