@@ -106,7 +106,7 @@ export class ResponseWriter {
    */
   #callOf({ index, id, name }: CallPiece): OpenCall | null {
     const call = this.#calls.findLast((open) => index === null || open.index === index) ?? null;
-    const isOther = name !== "" && (index === null || (id !== "" && id !== call?.id));
+    const isOther = name !== "" && (id === "" ? index === null : id !== call?.id);
     return isOther ? null : call;
   }
 

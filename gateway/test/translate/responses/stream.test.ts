@@ -109,6 +109,12 @@ describe("odd chat streams told as a response", () => {
     ]);
   });
 
+  it("takes a call as one whose pieces all repeat its id and its name", async () => {
+    const piece = (text: string) => ({ tool_calls: [{ id: "one", function: { name: "f", arguments: text } }] });
+    const { text } = tellStream(chunks([piece('{"a":')], [piece("1}")], [{}, "tool_calls"]));
+    expect((await finalOf(text)).output).toMatchObject([{ call_id: "one", name: "f", arguments: '{"a":1}' }]);
+  });
+
   it("puts pieces of calls that come in turns where they belong", async () => {
     const piece = (index: number, text: string, more: object = {}) => ({
       tool_calls: [{ index, function: { arguments: text, ...more }, ...(text === "{" ? { id: `c${index}` } : {}) }],
