@@ -2,9 +2,14 @@ import { type Api, apiForm } from "@farmgate/shared";
 import * as fc from "fast-check";
 import OpenAI from "openai";
 import { TranslatedAnswer } from "../../src/translate/translated-answer.ts";
-import type { Translated } from "../../src/translate/translation.ts";
+import type { Translated, TranslationContext } from "../../src/translate/translation.ts";
 
-export const CONTEXT = { model: "worker-model", requestId: "req_1", wallMs: 1_800_000_000_000 };
+export const CONTEXT: TranslationContext = {
+  model: "worker-model",
+  engine: "llama-server",
+  requestId: "req_1",
+  wallMs: 1_800_000_000_000,
+};
 export const AT = { wallMs: CONTEXT.wallMs + 10, sinceSentMs: 10 };
 
 /** How a translation was told: the caller's bytes, and what was wrong with the worker's. */

@@ -1,6 +1,7 @@
 import { FarmError } from "@farmgate/shared";
 import { objectOf, pick } from "../json-fields.ts";
-import type { JsonObject } from "../translation.ts";
+import { isLenient } from "../ollama/dialect.ts";
+import type { JsonObject, TranslationContext } from "../translation.ts";
 import { toMessages } from "./input-messages.ts";
 import type { Tools } from "./tools.ts";
 
@@ -32,7 +33,11 @@ const KEPT: Readonly<Record<string, string>> = {
  * A request of `/v1/responses` as one of chat. What changes nothing in the answer (`store`, `metadata`, `include`,
  * `truncation`, cache keys, service tiers) is left out. Throws the FarmError that refuses it.
  */
-export function toChatBody(body: JsonObject, model: string, { tools, choice }: Tools): JsonObject {
+export function toChatBody(
+  body: JsonObject,
+  { model, engine }: TranslationContext,
+  { tools, choice }: Tools,
+): JsonObject {
   for (const [field, hint] of Object.entries(KEPT)) {
     const given = body[field];
     if (given !== undefined && given !== null && given !== false) {
@@ -42,9 +47,10 @@ export function toChatBody(body: JsonObject, model: string, { tools, choice }: T
     }
   }
   const streams = body["stream"] === true;
+  const lenient = isLenient(engine);
   return {
     model,
-    messages: toMessages(body),
+    messages: toMessages(body, lenient),
     ...(tools.length > 0 ? { tools, ...pick(body, { parallel_tool_calls: "parallel_tool_calls" }) } : {}),
     ...(tools.length > 0 && choice !== undefined && choice !== null ? { tool_choice: choice } : {}),
     ...pick(body, SAME),
@@ -52,7 +58,7 @@ export function toChatBody(body: JsonObject, model: string, { tools, choice }: T
     ...responseFormat(objectOf(objectOf(body["text"])["format"])),
     stream: streams,
     // The last event of a response tells its usage.
-    ...(streams ? { stream_options: { include_usage: true } } : {}),
+    ...(streams && lenient ? { stream_options: { include_usage: true } } : {}),
   };
 }
 

@@ -11,9 +11,12 @@ interface ChatMessage {
   tool_call_id?: string;
 }
 
-/** `instructions` and `input` as chat messages. Throws the FarmError that refuses them. */
-export function toMessages({ instructions, input }: JsonObject): readonly ChatMessage[] {
-  const thread = new Thread();
+/**
+ * `instructions` and `input` as chat messages. Throws the FarmError that refuses them. `reasons`: the worker takes back
+ * what its model thought, for which OpenAI's chat has no field.
+ */
+export function toMessages({ instructions, input }: JsonObject, reasons: boolean): readonly ChatMessage[] {
+  const thread = new Thread(reasons);
   if (typeof instructions === "string" && instructions !== "") thread.say("system", instructions);
   if (typeof input === "string") thread.say("user", input);
   else if (Array.isArray(input)) input.forEach((item, i) => addItem(thread, objectOf(item), `input[${i}]`));
@@ -57,7 +60,12 @@ function roleOf(role: unknown, param: string): "system" | "user" | "assistant" {
  */
 class Thread {
   readonly messages: ChatMessage[] = [];
+  readonly #reasons: boolean;
   #reasoning = "";
+
+  constructor(reasons: boolean) {
+    this.#reasons = reasons;
+  }
 
   say(role: "system" | "user" | "assistant", content: string | JsonObject[]): void {
     const last = this.messages.at(-1);
@@ -73,7 +81,7 @@ class Thread {
   /** For the turn that follows. */
   think(content: unknown): void {
     const text = toChatContent(content, "input");
-    if (typeof text === "string") this.#reasoning += text;
+    if (typeof text === "string" && this.#reasons) this.#reasoning += text;
   }
 
   call({ call_id: id, name }: JsonObject, text: string): void {

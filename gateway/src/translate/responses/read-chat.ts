@@ -40,7 +40,8 @@ export function readChatAnswer(answer: unknown): ChatPiece {
 }
 
 function readPiece(whole: JsonObject, part: "delta" | "message"): ChatPiece {
-  if (whole["error"] !== undefined && whole["error"] !== null) throw new TranslationError(errorText(whole["error"]));
+  if (whole["error"] !== undefined && whole["error"] !== null)
+    throw new TranslationError(errorText(whole["error"]).slice(0, 300));
   const choice = objectOf(listOf(whole["choices"])[0]);
   const said = objectOf(choice[part]);
   return {

@@ -7,7 +7,7 @@ import { readTools } from "./tools.ts";
 /** `/v1/responses` over chat: text, pictures, reasoning and functions, each request by itself, since no state is kept. */
 export const responsesToChat: Translator = (body, context) => {
   const tools = readTools(body);
-  const chat = toChatBody(body, context.model, tools);
+  const chat = toChatBody(body, context, tools);
   const writer = () => new ResponseWriter(body, context, tools.custom);
   const writeWhole = (answer: unknown) => {
     const piece = readChatAnswer(answer);

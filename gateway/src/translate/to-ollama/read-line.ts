@@ -20,7 +20,8 @@ export function readWhole(answer: unknown): JsonObject {
 export function withoutError(answer: JsonObject): JsonObject {
   const { error } = answer;
   if (error === undefined || error === null) return answer;
-  throw new TranslationError(textOf(error) || textOf(objectOf(error)["message"]) || "an error without a message");
+  const text = textOf(error) || textOf(objectOf(error)["message"]) || "an error without a message";
+  throw new TranslationError(text.slice(0, 300));
 }
 
 /** Its counts, which it leaves out when they are 0. */

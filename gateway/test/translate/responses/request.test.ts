@@ -123,8 +123,10 @@ describe("a request of /v1/responses put as chat", () => {
     expect(put({ text: { format: { type: "json_object" } } })["response_format"]).toEqual({ type: "json_object" });
   });
 
-  it("asks for usage in a stream, which its last event tells", () => {
+  it("asks for usage in a stream, which its last event tells, but not a server that may refuse to be asked", () => {
     expect(put({ stream: true })).toMatchObject({ stream: true, stream_options: { include_usage: true } });
+    const strict = responsesToChat({ input: "Hi", stream: true }, { ...CONTEXT, engine: "openai" }).body;
+    expect(strict["stream_options"]).toBeUndefined();
   });
 
   it("leaves out what changes nothing here", () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { responsesToChat } from "../../../src/translate/responses/responses-to-chat.ts";
-import { recordedBody } from "../../support/recorded-body.ts";
 import { CONTEXT, clientOf, dataOf, tell } from "../../support/translate.ts";
+import { recordedBody } from "../recorded-answer.ts";
+
+const recorded = (name: string) => recordedBody(name).body.toString();
 
 function tellStream(stream: string, body: Record<string, unknown> = {}) {
   const translated = responsesToChat({ model: "m", input: "Hi", stream: true, ...body }, CONTEXT);
@@ -27,14 +29,14 @@ function typesOf(text: string): string[] {
 
 describe("what a real llama-server streamed, told as a response", () => {
   it("has the events that its own /v1/responses has, in their order", () => {
-    const { text } = tellStream(recordedBody("single-chat-stream-usage"));
-    expect(typesOf(text)).toEqual(typesOf(recordedBody("single-responses-stream")));
+    const { text } = tellStream(recorded("single-chat-stream-usage"));
+    expect(typesOf(text)).toEqual(typesOf(recorded("single-responses-stream")));
   });
 
   it("keeps text and usage", async () => {
-    const recorded = recordedBody("single-chat-stream-usage");
-    const response = await finalOf(tellStream(recorded).text);
-    const said = dataOf(recorded).map((chunk) => (chunk as Chunk).choices?.[0]?.delta.content ?? "");
+    const stream = recorded("single-chat-stream-usage");
+    const response = await finalOf(tellStream(stream).text);
+    const said = dataOf(stream).map((chunk) => (chunk as Chunk).choices?.[0]?.delta.content ?? "");
     expect(response.output_text).toBe(said.join(""));
     expect(response).toMatchObject({
       model: "stories260k",
@@ -44,13 +46,13 @@ describe("what a real llama-server streamed, told as a response", () => {
   });
 
   it("keeps letters whose bytes came in several tokens", async () => {
-    const recorded = recordedBody("qwen-utf8-stream");
-    const said = dataOf(recorded).map((chunk) => (chunk as Chunk).choices?.[0]?.delta.content ?? "");
-    expect((await finalOf(tellStream(recorded).text)).output_text).toBe(said.join(""));
+    const stream = recorded("qwen-utf8-stream");
+    const said = dataOf(stream).map((chunk) => (chunk as Chunk).choices?.[0]?.delta.content ?? "");
+    expect((await finalOf(tellStream(stream).text)).output_text).toBe(said.join(""));
   });
 
   it("makes each tool call an item with all of its arguments", async () => {
-    const { output } = await finalOf(tellStream(recordedBody("tool-call-required-stream")).text);
+    const { output } = await finalOf(tellStream(recorded("tool-call-required-stream")).text);
     expect(output).toMatchObject([
       { type: "function_call", name: "get_weather", call_id: "MyUTaxT1HFYR7qHEx7VvvnD1wQWRyQbl", status: "completed" },
       { type: "function_call", name: "get_weather", call_id: "FJBJ1ZCfErlSIk2uF4W0R4beh9CYsNUg", status: "completed" },
@@ -65,7 +67,7 @@ describe("what a real llama-server streamed, told as a response", () => {
   });
 
   it.each(["sigterm-midstream", "router-child-killed-midstream"])("is not whole after %s", (name) => {
-    const { text, problem } = tellStream(recordedBody(name));
+    const { text, problem } = tellStream(recorded(name));
     expect(problem).toMatch(/ended before/);
     expect(text).toContain("response.output_text.delta");
     expect(text).not.toContain("response.completed");
