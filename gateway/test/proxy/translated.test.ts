@@ -1,171 +1,172 @@
 import { describe, expect, it } from "vitest";
+import type { RunningGateway } from "../../src/index.ts";
 import { type Answer, fakeWorker, hangs, refuses } from "../support/fake-worker.ts";
-import { agents, chat, runGateway } from "../support/gateway.ts";
+import { agents, errorOf, runGateway } from "../support/gateway.ts";
 import { StreamReader } from "../support/stream-reader.ts";
+import { dataOf } from "../support/translate.ts";
 import { until } from "../support/until.ts";
 
-const hello = { choices: [{ message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }] };
-const EVENTS =
-  'data: {"choices":[{"index":0,"delta":{"content":"Hel"}}]}\n\n' +
-  'data: {"choices":[{"index":0,"delta":{"content":"lo"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
-const NOT_THERE = refuses(404, { error: { message: "File Not Found", type: "not_found_error" } });
-
-/** One worker that says which APIs its model has, behind a gateway. */
-async function farm(apis: readonly string[], answer: Answer, config: object = {}) {
+/** A worker that speaks this API alone. */
+async function speaking(api: string, answer: Answer) {
   const worker = await fakeWorker({ m: "warm" }, answer);
-  worker.more.model = { apis };
-  const gateway = await runGateway({ workers: agents({ a: worker }), ...config });
-  const ask = (body: object = {}, headers: Record<string, string> = {}) =>
-    fetch(`${gateway.url}/v1/messages`, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: JSON.stringify({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "hi" }], ...body }),
-    });
-  return { worker, gateway, ask };
+  worker.figures = { m: { apis: [api] } };
+  return worker;
 }
 
-/** Answers chat in this way, and has nothing else. */
-function onlyChat(answer: Answer): Answer {
-  return (asked) => (asked.path === "/v1/chat/completions" ? answer(asked) : NOT_THERE(asked));
+function post(gateway: RunningGateway, path: string, body: object, headers: Record<string, string> = {}) {
+  const text = JSON.stringify({ model: "m", ...body });
+  return fetch(gateway.url + path, {
+    method: "POST",
+    body: text,
+    headers: { "content-type": "application/json", ...headers },
+  });
 }
 
-async function asked(worker: Awaited<ReturnType<typeof farm>>["worker"]) {
-  await until("the worker is asked", () => worker.asked.length === 1);
-  return worker.request(0);
-}
+const chat = (gateway: RunningGateway, body: object = {}, headers: Record<string, string> = {}) =>
+  post(gateway, "/v1/chat/completions", { messages: [{ role: "user", content: "Hi" }], ...body }, headers);
 
-describe("a request in another API than the worker's", () => {
-  it("is put to the same worker in the next way when it lacks the first, and at once the next time", async () => {
-    const { worker, gateway, ask } = await farm(["messages", "chat"], onlyChat(refuses(200, hello)));
-    expect(await (await ask()).json()).toMatchObject({ content: [{ type: "text", text: "Hello" }] });
-    expect(worker.asked.map(({ path }) => path)).toEqual(["/v1/messages", "/v1/chat/completions"]);
-    const again = await ask();
-    expect([again.status, again.headers.get("x-farmgate-attempts")]).toEqual([200, "1"]);
-    expect(worker.asked.at(-1)?.path).toBe("/v1/chat/completions");
-    expect((await chat(gateway)).status).toBe(200);
+const HELLO = { model: "m", message: { role: "assistant", content: "Hello" } };
+const DONE = { model: "m", message: { role: "assistant", content: "" }, done: true, done_reason: "stop" };
+const says = (answer: object): Answer => refuses(200, answer);
+const streamsLines =
+  (...lines: object[]): Answer =>
+  ({ response }) => {
+    response.writeHead(200, { "content-type": "application/x-ndjson" });
+    response.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  };
+
+const contentOf = (text: string) =>
+  dataOf(text)
+    .map((chunk) => (chunk as { choices?: { delta?: { content?: string } }[] }).choices?.[0]?.delta?.content ?? "")
+    .join("");
+
+describe("a question that is put in another way", () => {
+  it("goes at once as what the worker speaks, without what describes the caller's own API", async () => {
+    const worker = await speaking("ollama-chat", says({ ...HELLO, done: true }));
+    const gateway = await runGateway({ workers: agents({ worker }) });
+    const mine = { "x-stainless-lang": "js", "openai-organization": "o", accept: "text/event-stream", "x-mine": "1" };
+    const response = await chat(gateway, {}, mine);
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(response.headers.get("x-farmgate-attempts")).toBe("1");
+    expect(await response.json()).toMatchObject({ choices: [{ message: { content: "Hello" } }] });
+    const { path, headers, body } = worker.request(0);
+    expect(path).toBe("/api/chat");
+    expect(headers["x-mine"]).toBe("1");
+    for (const name of ["x-stainless-lang", "openai-organization", "accept"]) expect(headers[name]).toBeUndefined();
+    expect(headers["content-length"]).toBe(String(Buffer.byteLength(body)));
   });
 
-  it("sets aside what it was put as, not what its caller called", async () => {
-    const { worker, gateway, ask } = await farm(["chat"], NOT_THERE);
-    expect((await ask()).status).toBe(404);
-    expect((await ask()).status).toBe(503);
-    expect((await chat(gateway)).status).toBe(503);
-    expect(worker.asked).toHaveLength(1);
+  it("streams as the caller's API has it", async () => {
+    const worker = await speaking("ollama-chat", streamsLines(HELLO, DONE));
+    const response = await chat(await runGateway({ workers: agents({ worker }) }), { stream: true });
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    expect(response.headers.get("x-accel-buffering")).toBe("no");
+    const text = await response.text();
+    expect(contentOf(text)).toBe("Hello");
+    expect(text).toMatch(/data: \[DONE\]\n\n$/);
   });
 
-  it("tells the worker's refusal in its caller's shape, behind comments too", async () => {
-    const refusal = { error: { message: "prompt too long", type: "exceed_context_size_error", code: 400 } };
-    const told = { type: "error", error: { type: "invalid_request_error", message: "prompt too long" } };
-    const first = await farm(["chat"], refuses(400, refusal));
-    const answer = await first.ask();
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toEqual({ ...told, request_id: answer.headers.get("request-id") });
+  it("is a stream for the caller also where the worker answers whole", async () => {
+    const worker = await speaking("ollama-chat", says({ ...HELLO, done: true }));
+    const response = await chat(await runGateway({ workers: agents({ worker }) }), { stream: true });
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    expect(contentOf(await response.text())).toBe("Hello");
+  });
 
-    const { worker, ask } = await farm(["chat"], hangs, { sseComments: "30ms" });
-    const reader = new StreamReader(await ask({ stream: true }));
+  it("reaches a reranker whose answer is a bare list", async () => {
+    const worker = await speaking("tei-rerank", says([{ index: 1, score: 0.5 }]));
+    const gateway = await runGateway({ workers: agents({ worker }) });
+    const response = await post(gateway, "/v1/rerank", { query: "q", documents: ["a", "b"] });
+    expect(await response.json()).toMatchObject({ results: [{ index: 1, relevance_score: 0.5 }] });
+    expect(worker.request(0).path).toBe("/rerank");
+  });
+
+  it("follows in a stream that was begun with comments", async () => {
+    const worker = await speaking("ollama-chat", hangs);
+    const gateway = await runGateway({ sseComments: "30ms", workers: agents({ worker }) });
+    const reader = new StreamReader(await chat(gateway, { stream: true }));
     await reader.until(": waiting");
-    await refuses(400, refusal)(await asked(worker));
-    expect(await reader.rest()).toMatch(/\n\nevent: error\ndata: \{"type":"error".*prompt too long.*\n\n$/);
+    await streamsLines(HELLO, DONE)(worker.request(0));
+    expect(contentOf(await reader.rest())).toBe("Hello");
   });
+});
 
-  it("gets its stream behind comments, streamed by the worker or not", async () => {
-    const streams: Answer = ({ response }) => {
-      response.writeHead(200, { "content-type": "text/event-stream" }).end(EVENTS);
-    };
-    for (const answer of [streams, refuses(200, hello)]) {
-      const { worker, ask } = await farm(["chat"], hangs, { sseComments: "30ms" });
-      const response = await ask({ stream: true });
-      expect(response.headers.get("request-id")).toBe(response.headers.get("x-request-id"));
-      const reader = new StreamReader(response);
-      await reader.until(": waiting");
-      await answer(await asked(worker));
-      expect(await reader.rest()).toMatch(/event: message_start\n[^]*event: message_stop\ndata: .*\n\n$/);
+describe("what goes wrong with a question that is put in another way", () => {
+  it("is told in the caller's own form when the worker refuses the request", async () => {
+    const worker = await speaking("ollama-chat", refuses(400, { error: '"m" does not support tools' }));
+    const gateway = await runGateway({ workers: agents({ worker }) });
+    for (const stream of [false, true]) {
+      const response = await chat(gateway, { stream });
+      expect(response.headers.get("content-type")).toBe("application/json");
+      expect(await errorOf(response)).toMatchObject({ status: 400, message: '"m" does not support tools' });
     }
   });
 
-  it("is told once that it cannot be put so, before a worker is asked", async () => {
-    const { worker, ask } = await farm(["chat"], hangs);
-    const wrong = await ask({ messages: [{ role: "user", content: [{ type: "text" }] }] });
-    expect([wrong.status, await wrong.json()]).toMatchObject([
-      400,
-      {
-        type: "error",
-        error: { type: "invalid_request_error", message: "messages.0.content.0.text: expected a string." },
-      },
-    ]);
-    expect((await ask({ tools: [{ type: "web_search_20250305", name: "web_search" }] })).status).toBe(501);
+  it.each([
+    ["is not of its API", says({ hello: "world" })],
+    ["is no JSON", refuses(200, "<html>")],
+    ["is an error all the same", says({ error: "out of memory" })],
+  ])("lets the next worker answer when a whole answer %s", async (_, answer) => {
+    const bad = await speaking("ollama-chat", answer);
+    const good = await speaking("ollama-chat", says({ ...HELLO, done: true }));
+    good.models = { m: "cold" };
+    const response = await chat(await runGateway({ workers: agents({ bad, good }) }));
+    expect(response.headers.get("x-farmgate-worker")).toBe("good");
+    expect(await response.json()).toMatchObject({ choices: [{ message: { content: "Hello" } }] });
+  });
+
+  it.each([
+    ["ends too early", streamsLines(HELLO), /ended before its answer was complete/],
+    ["tells an error inside", streamsLines(HELLO, { error: "out of memory" }, DONE), /out of memory/],
+  ])("is told inside the stream when it %s, and nothing is made up", async (_, answer, message) => {
+    const worker = await speaking("ollama-chat", answer);
+    const text = await (await chat(await runGateway({ workers: agents({ worker }) }), { stream: true })).text();
+    expect(contentOf(text)).toBe("Hello");
+    expect(dataOf(text).at(-1)).toMatchObject({
+      error: { code: "worker_failed", message: expect.stringMatching(message) },
+    });
+    expect(text).not.toMatch(/\[DONE\]|"finish_reason":"/);
+  });
+
+  it("lets go of a worker that goes on after an error inside of its stream", async () => {
+    const worker = await speaking("ollama-chat", ({ response }) => {
+      response.writeHead(200, { "content-type": "application/x-ndjson" });
+      response.write(`${JSON.stringify(HELLO)}\n{"error":"out of memory"}\n`);
+    });
+    const response = await chat(await runGateway({ workers: agents({ worker }) }), { stream: true });
+    expect(await response.text()).toMatch(/out of memory/);
+    await until("the worker sees its connection closed", () => worker.request(0).closed);
+  });
+
+  it("tells why it cannot be asked so, also where other workers do not know the model", async () => {
+    const worker = await speaking("ollama-chat", hangs);
+    const stranger = await fakeWorker({ other: "warm" }, refuses(404, { error: { message: "model 'm' not found" } }));
+    const gateway = await runGateway({ workers: agents({ worker, stranger }) });
+    expect(await errorOf(await chat(gateway, { n: 2 }))).toMatchObject({ status: 501, code: "not_supported" });
     expect(worker.asked).toHaveLength(0);
   });
 
-  it("goes on to a worker that has its own API when it cannot be put otherwise", async () => {
-    const native = await fakeWorker({ m: "cold" }, refuses(200, { type: "message", content: [] }));
-    const other = await fakeWorker({ m: "warm" });
-    native.more.model = { apis: ["messages"] };
-    other.more.model = { apis: ["chat"] };
-    const gateway = await runGateway({ workers: agents({ other, native }) });
-    const body = { model: "m", messages: [], tools: [{ type: "web_search_20250305", name: "web_search" }] };
-    const answer = await fetch(`${gateway.url}/v1/messages`, { method: "POST", body: JSON.stringify(body) });
-    expect([answer.status, answer.headers.get("x-farmgate-worker")]).toEqual([200, "native"]);
-    expect(other.asked).toHaveLength(0);
-  });
-
-  it("has what it used counted", async () => {
-    const usage = 'data: {"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7}}\n\n';
-    const { gateway, ask } = await farm(["chat"], ({ response }) => {
-      response
-        .writeHead(200, { "content-type": "text/event-stream" })
-        .end(EVENTS.replace("data: [DONE]", `${usage}$&`));
+  it("sets aside no more than the way that led nowhere", async () => {
+    const worker = await fakeWorker({ m: "warm" }, (asked) => {
+      const found = asked.path === "/api/chat" ? says({ ...HELLO, done: true }) : refuses(404, "404 page not found");
+      return found(asked);
     });
-    await (await ask({ stream: true })).text();
-    const metrics = async () => (await fetch(`${gateway.url}/metrics`)).text();
-    await expect.poll(metrics).toContain('farmgate_tokens_total{model="m",worker="a",direction="completion"} 7');
-  });
-});
-
-describe("the request's id", () => {
-  it("is told to Anthropic's callers by the header that they read, on answers, errors and other paths", async () => {
-    const { gateway, ask } = await farm(["messages"], ({ response }) => {
-      response.writeHead(200, { "content-type": "application/json", "request-id": "the-worker's" }).end("{}");
-    });
-    const id = { "x-request-id": "mine" };
-    const version = { "anthropic-version": "2023-06-01" };
-    const get = (path: string, headers: Record<string, string>) => fetch(gateway.url + path, { headers });
-    for (const answer of [
-      await ask({}, id),
-      await ask({ model: "none" }, id),
-      await ask({}, { ...id, "x-farmgate-dry-run": "1" }),
-      await get("/v1/messages/batches", id),
-      await get("/v1/messages", id),
-      await get("/v1/models", { ...id, ...version }),
-    ]) {
-      expect([answer.headers.get("x-request-id"), answer.headers.get("request-id")]).toEqual(["mine", "mine"]);
-    }
-    for (const answer of [await get("/v1/models", id), await chat(gateway, {}, { headers: id })]) {
-      expect([answer.headers.get("x-request-id"), answer.headers.get("request-id")]).toEqual(["mine", null]);
-    }
-  });
-});
-
-describe("/v1/models for Anthropic's callers", () => {
-  it("has their form, and OpenAI's callers see theirs", async () => {
-    const worker = await fakeWorker({ m: "warm", "org/other": "cold" });
-    const gateway = await runGateway({ workers: agents({ a: worker }) });
-    const get = async (path: string, headers: Record<string, string> = { "anthropic-version": "2023-06-01" }) => {
-      const answer = await fetch(`${gateway.url}${path}`, { headers });
-      return (await answer.json()) as Record<string, unknown>;
-    };
-    expect(await get("/v1/models")).toMatchObject({
-      data: [{ type: "model", id: "m", display_name: "m", farmgate: { warm: ["a"] } }, { id: "org/other" }],
-      has_more: false,
-      first_id: "m",
-      last_id: "org/other",
-    });
-    expect(await get("/v1/models?limit=1")).toMatchObject({ data: [{ id: "m" }], has_more: true, last_id: "m" });
-    expect(await get("/v1/models?after_id=m")).toMatchObject({ data: [{ id: "org/other" }], has_more: false });
-    expect(await get("/v1/models?before_id=org/other&limit=1")).toMatchObject({ data: [{ id: "m" }], has_more: false });
-    expect(await get("/v1/models/org/other")).toMatchObject({ type: "model", id: "org/other" });
-    expect(await get("/v1/models/none")).toMatchObject({ type: "error", error: { type: "not_found_error" } });
-    expect(await get("/v1/models", {})).toMatchObject({ object: "list", data: [{ id: "m", object: "model" }, {}] });
-    expect(await get("/v1/models/none", {})).toMatchObject({ error: { code: "model_not_found" } });
+    worker.figures = { m: { apis: ["chat", "ollama-chat", "completions", "ollama-generate"] } };
+    const gateway = await runGateway({ workers: agents({ worker }) });
+    expect((await chat(gateway)).headers.get("x-farmgate-attempts")).toBe("2");
+    expect((await chat(gateway)).headers.get("x-farmgate-attempts")).toBe("1");
+    expect((await post(gateway, "/v1/completions", { prompt: "Once" })).status).toBe(404);
+    // Both ways are known to lead nowhere now: the worker is not asked again.
+    await post(gateway, "/v1/completions", { prompt: "Once" });
+    expect((await chat(gateway)).status).toBe(200);
+    const paths = worker.asked.map(({ path }) => path);
+    expect(paths).toEqual([
+      "/v1/chat/completions",
+      "/api/chat",
+      "/api/chat",
+      "/v1/completions",
+      "/api/generate",
+      "/api/chat",
+    ]);
   });
 });

@@ -77,7 +77,7 @@ async function refusalOf(call: Promise<unknown>): Promise<InstanceType<typeof AP
 beforeAll(async () => {
   await startFarm("native");
   await startFarm("translated", CHAT_ONLY);
-}, 60_000);
+});
 
 describe.each([
   ["native", "/v1/messages"],
