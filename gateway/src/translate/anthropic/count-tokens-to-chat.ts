@@ -1,4 +1,5 @@
 import { type Translated, TranslationError, type Translator, UntoldError } from "../translation.ts";
+import { neverStreams } from "../never-streams.ts";
 import { chatMessages } from "./chat-messages.ts";
 import { chatThinking } from "./chat-settings.ts";
 import { chatTools } from "./chat-tools.ts";
@@ -19,15 +20,7 @@ export const countTokensToChat: Translator = (body, context): Translated => ({
     max_tokens: 1,
     stream: false,
   },
-  streams: false,
-  whole: countOf,
-  wholeAsStream: (answer) => JSON.stringify(countOf(answer)),
-  stream: () => ({
-    push() {
-      throw new TranslationError("a stream that nobody asked for");
-    },
-    end: () => null,
-  }),
+  ...neverStreams(countOf),
 });
 
 function countOf(answer: unknown): object {
