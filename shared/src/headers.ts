@@ -1,3 +1,5 @@
+import type { ApiFamily } from "./error-envelope.ts";
+
 /** Header names that gateway and agent set or read, all lower case. */
 export const HEADER = {
   requestId: "x-request-id",
@@ -12,6 +14,11 @@ export const HEADER = {
   caller: "x-farmgate-caller",
   hop: "x-farmgate-hop",
 } as const;
+
+/** The headers that tell a caller its request's id, flat: each API's SDK reads its own. */
+export function requestIdHeaders(family: ApiFamily, id: string): string[] {
+  return family === "anthropic" ? [HEADER.requestId, id, "request-id", id] : [HEADER.requestId, id];
+}
 
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "connection",
@@ -59,6 +66,7 @@ export function answerHeadersForCaller(raw: readonly string[]): string[] {
       name.startsWith("access-control-") ||
       name.startsWith("x-farmgate-") ||
       name === "x-request-id" ||
+      name === "request-id" ||
       name === "set-cookie" ||
       name === "alt-svc",
   );

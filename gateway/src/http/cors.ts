@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isAllowedOrigin } from "@farmgate/shared";
 
 const EXPOSED =
-  "x-request-id, retry-after, x-should-retry, " +
+  "x-request-id, request-id, retry-after, x-should-retry, " +
   "x-farmgate-worker, x-farmgate-model, x-farmgate-warmth, x-farmgate-attempts, x-farmgate-decision";
 
 const NONE: readonly string[] = [];

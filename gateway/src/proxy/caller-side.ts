@@ -3,9 +3,10 @@ import { type AnswerMeaning, meaningFrom } from "@farmgate/engines";
 import type { AnswerRelay, ExchangeFailure } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
-import type { AttemptEnd, AttemptTarget } from "./attempt.ts";
+import type { AttemptEnd, AttemptTarget, Unreadable } from "./attempt.ts";
 import { TranslatedAnswer } from "../translate/translated-answer.ts";
 import type { AnswerTime, Translated } from "../translate/translation.ts";
+import { refusesUsage } from "../translate/without-usage.ts";
 import type { Call, Received } from "./call.ts";
 import { answerHeaders } from "./headers.ts";
 import { fitsOpenStream, OpenedAnswer } from "./opened-answer.ts";
@@ -57,6 +58,8 @@ export class CallerSide implements AttemptTarget {
   }
 
   meaning(answer: { status: number; body: string }): AnswerMeaning {
+    // It is asked once more then, without: `ask` in `forward.ts`.
+    if (refusesUsage(this.#translated, answer)) return "worker_fault";
     return meaningFrom(this.#choice.worker.engine, answer);
   }
 
@@ -75,9 +78,11 @@ export class CallerSide implements AttemptTarget {
     return this.#translation.isWhole;
   }
 
-  readWhole(body: Buffer): Buffer | string {
-    const text = this.#translation?.whole(body, this.#time()) ?? null;
-    return text === null ? (this.#translation?.problem ?? "no answer") : Buffer.from(text);
+  readWhole(body: Buffer): Buffer | Unreadable {
+    const translation = this.#translation;
+    const text = translation?.whole(body, this.#time()) ?? null;
+    if (text !== null) return Buffer.from(text);
+    return { reason: translation?.problem ?? "no answer", untold: translation?.untold === true };
   }
 
   accept(status: number, workerHeaders: string[]): void {
@@ -165,9 +170,9 @@ export class CallerSide implements AttemptTarget {
   }
 
   #origin() {
-    const { id: requestId, attempts, weighed } = this.#call;
+    const { id: requestId, family, attempts, weighed } = this.#call;
     const { upstreamModel: model, warmth } = this.#choice;
-    return { requestId, worker: this.worker, model, warmth, attempts, weighed };
+    return { family, requestId, worker: this.worker, model, warmth, attempts, weighed };
   }
 }
 
