@@ -1,4 +1,10 @@
-import { type EngineOptions, engineOptionsSchema, type RunningEngine, startEngine } from "@farmgate/simulator";
+import {
+  type EngineDeps,
+  type EngineOptions,
+  engineOptionsSchema,
+  type RunningEngine,
+  startEngine,
+} from "@farmgate/simulator";
 import { createSystemClock } from "@farmgate/wire";
 import type { z } from "zod";
 import { getJson } from "./ask.ts";
@@ -21,6 +27,7 @@ export interface FarmWorker {
 export async function startTestEngine(
   cleanup: Cleanup,
   options: Partial<z.input<typeof engineOptionsSchema>>,
+  onRequest: EngineDeps["onRequest"] = () => {},
 ): Promise<RunningEngine> {
   const parsed: EngineOptions = engineOptionsSchema.parse({
     listen: { port: 0 },
@@ -30,7 +37,7 @@ export async function startTestEngine(
     tokensPerSecond: 0,
     ...options,
   });
-  return cleanup.add(await startEngine(parsed, { clock }), (engine) => engine.close());
+  return cleanup.add(await startEngine(parsed, { clock, onRequest }), (engine) => engine.close());
 }
 
 /** A real gateway process over these workers (name -> url), after its first good look at each. */
