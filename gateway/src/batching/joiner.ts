@@ -17,4 +17,6 @@ export interface Joiner extends Size {
   serveAlone: ServeAlone;
   /** How the request ends; what comes after the first time is of no account. */
   end: (served: Served | Promise<Served>) => void;
+  /** The same, for what was thrown. */
+  fail: (thrown: unknown) => void;
 }

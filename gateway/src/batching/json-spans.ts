@@ -30,38 +30,59 @@ export class JsonSpans {
     this.bytes = bytes;
   }
 
-  /** The whole of a document; null where anything stands behind it. */
-  document(): Span | null {
-    const span = this.#value(0);
-    return span !== null && this.#blank(span.end) === this.bytes.length ? span : null;
+  /**
+   * Reads a document that is an object, in one pass: `member` gets each key and where its value starts, and tells where
+   * that ends. False: it is none, or `member` gave up with -1.
+   */
+  document(member: (key: string, start: number) => number): boolean {
+    const end = this.object(this.#blank(0), member);
+    return end >= 0 && this.#blank(end) === this.bytes.length;
+  }
+
+  /** As `document`, for an object that starts here; tells where it ends, or -1. */
+  object(start: number, member: (key: string, start: number) => number): number {
+    return this.#list(start, OPEN_BRACE, CLOSE_BRACE, (at) => {
+      const keyEnd = this.bytes[at] === QUOTE ? this.#stringEnd(at) : -1;
+      const key = keyEnd < 0 ? null : this.text({ start: at, end: keyEnd });
+      const colon = keyEnd < 0 ? -1 : this.#blank(keyEnd);
+      return key === null || this.bytes[colon] !== COLON ? -1 : member(key, this.#blank(colon + 1));
+    });
+  }
+
+  /** As `object`, for an array. */
+  array(start: number, element: (start: number) => number): number {
+    return this.#list(start, OPEN_BRACKET, CLOSE_BRACKET, element);
   }
 
   /** The members of an object, in order, repeated keys too; null: it is none. */
   members({ start }: Span): Member[] | null {
     const members: Member[] = [];
-    const done = this.#list(start, OPEN_BRACE, CLOSE_BRACE, (at) => {
-      if (this.bytes[at] !== QUOTE) return -1;
-      const keyEnd = this.#stringEnd(at);
-      const key = keyEnd < 0 ? null : this.text({ start: at, end: keyEnd });
-      const colon = keyEnd < 0 ? -1 : this.#blank(keyEnd);
-      const value = key === null || this.bytes[colon] !== COLON ? null : this.#value(colon + 1);
-      if (key === null || value === null) return -1;
-      members.push({ key, ...value });
+    const end = this.object(start, (key, at) => {
+      const value = { key, start: at, end: this.valueEnd(at) };
+      members.push(value);
       return value.end;
     });
-    return done ? members : null;
+    return end < 0 ? null : members;
   }
 
   /** The elements of an array; null: it is none. */
   elements({ start }: Span): Span[] | null {
     const elements: Span[] = [];
-    const done = this.#list(start, OPEN_BRACKET, CLOSE_BRACKET, (at) => {
-      const value = this.#value(at);
-      if (value === null) return -1;
+    const end = this.array(start, (at) => {
+      const value = { start: at, end: this.valueEnd(at) };
       elements.push(value);
       return value.end;
     });
-    return done ? elements : null;
+    return end < 0 ? null : elements;
+  }
+
+  /** Where the value ends that starts here; -1: none does. */
+  valueEnd(start: number): number {
+    const first = this.bytes[start];
+    if (first === QUOTE) return this.#stringEnd(start);
+    if (first === OPEN_BRACE || first === OPEN_BRACKET) return this.#nestedEnd(start);
+    const end = this.#bareEnd(start);
+    return end > start ? end : -1;
   }
 
   /** The first byte of a value as a character. */
@@ -95,16 +116,16 @@ export class JsonSpans {
   }
 
   /** Goes through what stands between two brackets; `one` reads what starts there and tells where it ends. */
-  #list(start: number, open: number, close: number, one: (at: number) => number): boolean {
-    if (this.bytes[start] !== open) return false;
+  #list(start: number, open: number, close: number, one: (at: number) => number): number {
+    if (this.bytes[start] !== open) return -1;
     let at = this.#blank(start + 1);
-    if (this.bytes[at] === close) return true;
+    if (this.bytes[at] === close) return at + 1;
     for (;;) {
       const end = one(at);
-      if (end < 0) return false;
+      if (end < 0) return -1;
       at = this.#blank(end);
-      if (this.bytes[at] === close) return true;
-      if (this.bytes[at] !== COMMA) return false;
+      if (this.bytes[at] === close) return at + 1;
+      if (this.bytes[at] !== COMMA) return -1;
       at = this.#blank(at + 1);
     }
   }
@@ -118,15 +139,6 @@ export class JsonSpans {
     return at;
   }
 
-  #value(from: number): Span | null {
-    const start = this.#blank(from);
-    const first = this.bytes[start];
-    const isString = first === QUOTE;
-    const isNested = first === OPEN_BRACE || first === OPEN_BRACKET;
-    const end = isString ? this.#stringEnd(start) : isNested ? this.#nestedEnd(start) : this.#bareEnd(start);
-    return end <= start ? null : { start, end };
-  }
-
   #stringEnd(start: number): number {
     for (let at = start + 1; ; at += 1) {
       at = this.bytes.indexOf(QUOTE, at);
@@ -138,9 +150,13 @@ export class JsonSpans {
   }
 
   #nestedEnd(start: number): number {
+    const { bytes } = this;
+    const { length } = bytes;
     let depth = 0;
-    for (let at = start; at < this.bytes.length; at += 1) {
-      const byte = this.bytes[at];
+    for (let at = start; at < length; at += 1) {
+      const byte = bytes[at] as number;
+      // Brackets stand high among the bytes, and a vector is all digits: most bytes end here.
+      if (byte < OPEN_BRACKET && byte !== QUOTE) continue;
       if (byte === QUOTE) {
         const end = this.#stringEnd(at);
         if (end < 0) return -1;

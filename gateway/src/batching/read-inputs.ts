@@ -1,4 +1,4 @@
-import { JsonSpans, type Span } from "./json-spans.ts";
+import { JsonSpans, type Member, type Span } from "./json-spans.ts";
 
 /** An embedding request taken apart: its inputs, and all the rest. */
 export interface ReadInputs {
@@ -22,9 +22,13 @@ export interface ReadInputs {
  */
 export function readInputs(body: Buffer): ReadInputs | null {
   const json = new JsonSpans(body);
-  const document = json.document();
-  const members = document === null ? null : json.members(document);
-  if (members === null || new Set(members.map(({ key }) => key)).size < members.length) return null; // (4)
+  const members: Member[] = [];
+  const isObject = json.document((key, start) => {
+    const end = json.valueEnd(start);
+    members.push({ key, start, end });
+    return end;
+  });
+  if (!isObject || new Set(members.map(({ key }) => key)).size < members.length) return null; // (4)
   const input = members.find(({ key }) => key === "input");
   if (input === undefined) return null;
   const rest = members

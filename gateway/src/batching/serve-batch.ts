@@ -16,6 +16,14 @@ import { splitAnswer } from "./split-answer.ts";
  * breaks on it, or answers something else than a vector for each input. (4) Else each gets its own vectors.
  */
 export async function serveBatch(farm: Farm, batch: Batch<Joiner>): Promise<void> {
+  try {
+    await serveTogether(farm, batch);
+  } catch (thrown) {
+    for (const joiner of batch.members) joiner.fail(thrown);
+  }
+}
+
+async function serveTogether(farm: Farm, batch: Batch<Joiner>): Promise<void> {
   const joiners = [...batch.members];
   const [first, ...others] = joiners;
   if (first === undefined) return;
@@ -29,7 +37,7 @@ export async function serveBatch(farm: Farm, batch: Batch<Joiner>): Promise<void
   call.share.release();
   const waiting = joiners.filter((joiner) => batch.members.has(joiner));
   for (const joiner of waiting) noteJoint(joiner, call);
-  if (end.kind === "farm") return waiting.forEach((joiner) => joiner.end(end.served())); // (2)
+  if (end.kind === "farm") return waiting.forEach(end.settle); // (2)
   const parts = end.kind === "answered" ? splitAnswer(call.answer.body(), joiners.map(portionOf)) : null;
   if (parts === null) {
     farm.metrics.parted(end.kind === "answered" ? "unusable" : end.kind);
@@ -81,16 +89,16 @@ type JointEnd =
   | { kind: "refused" }
   /** Every worker that was tried broke on it. */
   | { kind: "failed" }
-  | { kind: "farm"; served: () => Served | Promise<Served> };
+  | { kind: "farm"; settle: (joiner: Joiner) => void };
 
 async function endOf(serving: Promise<Served>): Promise<JointEnd> {
   try {
     const served = await serving;
     const { status, error } = served;
     if (status !== null) return { kind: status < 300 && error === null ? "answered" : "refused" };
-    return error?.code === "worker_failed" ? { kind: "failed" } : { kind: "farm", served: () => served };
+    return error?.code === "worker_failed" ? { kind: "failed" } : { kind: "farm", settle: ({ end }) => end(served) };
   } catch (thrown) {
-    return { kind: "farm", served: () => Promise.reject(thrown) };
+    return { kind: "farm", settle: ({ fail }) => fail(thrown) };
   }
 }
 

@@ -19,8 +19,8 @@ export function serveJoined(farm: Farm, call: Call, received: Received, serveAlo
   if (may === null) return serveAlone(farm, call, received);
   const size = { inputs: may.read.inputs.length, bytes: received.body.length };
   call.phase = "joined";
-  return new Promise((end) => {
-    const joiner: Joiner = { ...size, call, received, read: may.read, joinedAt, serveAlone, end };
+  return new Promise((end, fail) => {
+    const joiner: Joiner = { ...size, call, received, read: may.read, joinedAt, serveAlone, end, fail };
     const { batch, isNew, full } = farm.batches.add(may.key, joiner, rules);
     call.onGone((error) => {
       end({ status: null, error });

@@ -1,4 +1,4 @@
-import { JsonSpans, type Member, type Span } from "./json-spans.ts";
+import { JsonSpans, type Span } from "./json-spans.ts";
 import { shareOut } from "./share-out.ts";
 
 /** What one request of a joined one brought. */
@@ -23,21 +23,26 @@ interface Edit extends Span {
  */
 export function splitAnswer(answer: Buffer, portions: readonly Portion[]): Buffer[] | null {
   const json = new JsonSpans(answer);
-  const document = json.document();
-  const members = document === null ? null : json.members(document);
-  const data = members?.filter(({ key }) => key === "data");
-  const list = data?.[0];
-  if (members === null || list === undefined || data?.length !== 1) return null;
+  const edits: Edit[][] = portions.map(() => []);
+  const weights = portions.map(({ weight }) => weight);
+  const lists: { list: Span; vectors: Vector[] }[] = [];
+  const isObject = json.document((key, start) => {
+    const vectors: Vector[] = [];
+    const end = key === "data" ? readVectors(json, start, vectors) : json.valueEnd(start);
+    if (key === "data") lists.push({ list: { start, end }, vectors });
+    if (key === "usage" && end >= 0) shareCounts(json, { start, end }, weights, edits, USAGE_DEPTH);
+    return end;
+  });
+  const [found, ...more] = lists;
+  if (!isObject || found === undefined || more.length > 0) return null;
   const wanted = portions.reduce((sum, { inputs }) => sum + inputs, 0);
-  const vectors = vectorsOf(json, list, wanted);
-  if (vectors === null) return null;
-  const usage = usageEdits(json, members, portions);
+  const places = placesOf(json, found.vectors, wanted);
+  if (places === null) return null;
   let from = 0;
   return portions.map(({ inputs }, i) => {
-    const own = vectors.slice(from, from + inputs);
+    const own = places.slice(from, from + inputs);
     from += inputs;
-    const edits = [...(usage[i] ?? []), { ...list, pieces: elementsOf(answer, own) }];
-    return edited(answer, edits);
+    return edited(answer, [...(edits[i] ?? []), { ...found.list, pieces: elementsOf(answer, own) }]);
   });
 }
 
@@ -47,20 +52,32 @@ interface Vector {
   index: Span | null;
 }
 
-/** The elements by their places (1). */
-function vectorsOf(json: JsonSpans, list: Span, wanted: number): Vector[] | null {
-  const elements = json.elements(list);
-  if (elements === null || elements.length !== wanted) return null;
+/** Reads a list of vectors that starts here; tells where it ends, -1: it is none. */
+function readVectors(json: JsonSpans, start: number, vectors: Vector[]): number {
+  return json.array(start, (at) => {
+    let index: Span | null = null;
+    let hasVector = false;
+    const elementEnd = json.object(at, (key, valueStart) => {
+      const valueEnd = json.valueEnd(valueStart);
+      if (key === "index") index = { start: valueStart, end: valueEnd };
+      if (key === "embedding") hasVector = true;
+      return valueEnd;
+    });
+    vectors.push({ element: { start: at, end: elementEnd }, index });
+    return hasVector ? elementEnd : -1;
+  });
+}
+
+/** The vectors by their places (1). */
+function placesOf(json: JsonSpans, vectors: readonly Vector[], wanted: number): Vector[] | null {
+  if (vectors.length !== wanted) return null;
   const places: Vector[] = [];
   let indexed = 0;
-  for (const [i, element] of elements.entries()) {
-    const members = json.members(element);
-    if (members === null || !members.some(({ key }) => key === "embedding")) return null;
-    const index = members.findLast(({ key }) => key === "index") ?? null;
-    const place = index === null ? i : json.count(index);
+  for (const [i, vector] of vectors.entries()) {
+    const place = vector.index === null ? i : json.count(vector.index);
     if (place === null || place >= wanted || places[place] !== undefined) return null;
-    if (index !== null) indexed += 1;
-    places[place] = { element, index };
+    if (vector.index !== null) indexed += 1;
+    places[place] = vector;
   }
   return indexed === 0 || indexed === wanted ? places : null;
 }
@@ -80,22 +97,19 @@ function elementsOf(answer: Buffer, vectors: readonly Vector[]): Buffer[] {
   return pieces;
 }
 
-/** What changes in `usage` for each caller (2). */
-function usageEdits(json: JsonSpans, members: readonly Member[], portions: readonly Portion[]): Edit[][] {
-  const edits: Edit[][] = portions.map(() => []);
-  const weights = portions.map(({ weight }) => weight);
-  for (const usage of members.filter(({ key }) => key === "usage")) shareCounts(json, usage, weights, edits);
-  return edits;
-}
+/** Levels of `usage` that are read: counts, and details of them. */
+const USAGE_DEPTH = 3;
 
-function shareCounts(json: JsonSpans, object: Span, weights: readonly number[], edits: Edit[][]): void {
+/** What changes in `usage` for each caller (2). */
+function shareCounts(json: JsonSpans, object: Span, weights: readonly number[], edits: Edit[][], depth: number): void {
+  if (depth === 0) return;
   const members = json.members(object) ?? [];
   const prompt = members.find(({ key }) => key === "prompt_tokens");
   const promptTokens = prompt === undefined ? null : json.count(prompt);
   for (const member of members) {
     const count = json.count(member);
     if (count === null) {
-      if (json.first(member) === "{") shareCounts(json, member, weights, edits);
+      if (json.first(member) === "{") shareCounts(json, member, weights, edits, depth - 1);
       continue;
     }
     const parts = shareOfTotal(member.key === "total_tokens" ? promptTokens : null, count, weights);

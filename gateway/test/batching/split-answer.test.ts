@@ -129,6 +129,12 @@ describe("a joint embedding request", () => {
     }
   });
 
+  it("is never hurt by depth", () => {
+    const deep = '{"a":'.repeat(100_000) + "1" + "}".repeat(100_000);
+    const answer = `{"usage":${deep},"data":[{"embedding":${"[".repeat(100_000)}${"]".repeat(100_000)}}]}`;
+    expect(String(splitAnswer(Buffer.from(answer), [{ inputs: 1, weight: 1 }])?.[0])).toBe(answer);
+  });
+
   it("is never hurt by bytes that are no JSON", () => {
     const portions = [{ inputs: 1, weight: 1 }];
     const pieces = fc.constantFrom(
