@@ -85,6 +85,9 @@ describe("case 61, mostlygeek/llama-swap#24 and #1121: CORS headers", () => {
       "200 head": path("HEAD", "/v1/models"),
       "200 root": path("GET", "/"),
       "200 metrics": path("GET", "/metrics"),
+      "200 tags": path("GET", "/api/tags"),
+      "200 show": path("POST", "/api/show", '{"model":"m"}'),
+      "501 pull": path("POST", "/api/pull", '{"model":"m"}'),
       "200 health": path("GET", "/health"),
       "400 by the worker": chat({ ...as, "x-fail": "400" }),
       "400 no JSON": chat(as, "{"),
@@ -144,7 +147,7 @@ describe("case 62, mostlygeek/llama-swap#436: the key of the farm and the key of
     for (const headers of good) {
       expect((await chat(headers)).status).toBe(200);
       expect((await rawAsk("GET", `${url}/v1/models`, headers)).status).toBe(200);
-      // Whatever becomes of it, it is not for want of a key.
+      expect((await rawAsk("GET", `${url}/api/tags`, headers)).status).toBe(200);
       const ollama = await rawAsk("POST", `${url}/api/chat`, { ...JSON_TYPE, ...headers }, '{"model":"none"}');
       expect(ollama.status).toBe(404);
     }
@@ -216,7 +219,19 @@ describe("clients of their own manners", () => {
 
   it("get HEAD answered as GET, without the body, on every path that takes GET", async () => {
     const { url } = await startFarm();
-    const paths = ["/", "/livez", "/readyz", "/health", "/metrics", "/v1/models", "/v1/models/m", "/v1/models/none"];
+    const paths = [
+      "/",
+      "/livez",
+      "/readyz",
+      "/health",
+      "/metrics",
+      "/v1/models",
+      "/v1/models/m",
+      "/v1/models/none",
+      "/api/tags",
+      "/api/ps",
+      "/api/version",
+    ];
     for (const path of [...paths, "/farm/workers", "/farm/models", "/farm/requests", "/nowhere"]) {
       const [head, get] = [await rawAsk("HEAD", url + path), await rawAsk("GET", url + path)];
       expect([path, head.status, head.body]).toEqual([path, get.status, ""]);
