@@ -27,7 +27,7 @@ export interface FarmWorker {
 export async function startTestEngine(
   cleanup: Cleanup,
   options: Partial<z.input<typeof engineOptionsSchema>>,
-  onRequest: EngineDeps["onRequest"] = () => {},
+  onRequest?: EngineDeps["onRequest"],
 ): Promise<RunningEngine> {
   const parsed: EngineOptions = engineOptionsSchema.parse({
     listen: { port: 0 },
@@ -37,7 +37,9 @@ export async function startTestEngine(
     tokensPerSecond: 0,
     ...options,
   });
-  return cleanup.add(await startEngine(parsed, { clock, onRequest }), (engine) => engine.close());
+  return cleanup.add(await startEngine(parsed, onRequest === undefined ? { clock } : { clock, onRequest }), (engine) =>
+    engine.close(),
+  );
 }
 
 /** A real gateway process over these workers (name -> url), after its first good look at each. */

@@ -1,4 +1,4 @@
-import { HEADER, nameKey, scanOrRefuse } from "@farmgate/shared";
+import { type ErrorCode, HEADER, nameKey, scanOrRefuse } from "@farmgate/shared";
 import type { Farm } from "../farm.ts";
 import type { Served } from "../proxy/accounts.ts";
 import type { Received } from "../proxy/call.ts";
@@ -85,18 +85,26 @@ function openJoint(
 type JointEnd =
   /** A good answer, as it is. */
   | { kind: "answered" }
-  /** The worker says that the request is at fault. */
+  /** A worker, or the translation for it, says that the request is at fault. */
   | { kind: "refused" }
   /** Every worker that was tried broke on it. */
   | { kind: "failed" }
   | { kind: "farm"; settle: (joiner: Joiner) => void };
+
+/** Errors that one request may hear of, and another like it not. */
+const OF_THE_REQUEST: Partial<Record<ErrorCode, "refused" | "failed">> = {
+  invalid_request: "refused",
+  not_supported: "refused",
+  worker_failed: "failed",
+};
 
 async function endOf(serving: Promise<Served>): Promise<JointEnd> {
   try {
     const served = await serving;
     const { status, error } = served;
     if (status !== null) return { kind: status < 300 && error === null ? "answered" : "refused" };
-    return error?.code === "worker_failed" ? { kind: "failed" } : { kind: "farm", settle: ({ end }) => end(served) };
+    const kind = error === null ? undefined : OF_THE_REQUEST[error.code];
+    return kind === undefined ? { kind: "farm", settle: ({ end }) => end(served) } : { kind };
   } catch (thrown) {
     return { kind: "farm", settle: ({ fail }) => fail(thrown) };
   }
