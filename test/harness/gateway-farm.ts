@@ -23,7 +23,7 @@ export interface FarmWorker {
   models: { id: string; state: string }[];
 }
 
-/** A simulated engine inside this process, on a free port. */
+/** A simulated engine inside this process, on a free port; `onRequest` is told of each request. */
 export async function startTestEngine(
   cleanup: Cleanup,
   options: Partial<z.input<typeof engineOptionsSchema>>,
@@ -42,11 +42,11 @@ export async function startTestEngine(
   );
 }
 
-/** A real gateway process over these workers (name -> url), after its first good look at each. */
+/** A real gateway process over these workers (name -> url), after its first good look at each; asked with its first key. */
 export async function startTestGateway(
   cleanup: Cleanup,
   workers: Record<string, string>,
-  config: Record<string, unknown> = {},
+  config: Record<string, unknown> & { keys?: readonly { key: string }[] } = {},
 ) {
   const [port = 0] = await freePorts(1);
   const url = `http://127.0.0.1:${port}`;
@@ -56,7 +56,8 @@ export async function startTestGateway(
     { listen: { port }, health: { interval: "200ms", timeout: "1s" }, workers: listed, ...config },
     url,
   );
-  const list = () => getJson<FarmWorker[] | { workers: FarmWorker[] }>(`${url}/farm/workers`);
+  const key = config.keys?.[0]?.key ?? "none";
+  const list = () => getJson<FarmWorker[] | { workers: FarmWorker[] }>(`${url}/farm/workers`, key);
   const farm = async () => {
     const answer = await list();
     return Array.isArray(answer) ? answer : answer.workers;
