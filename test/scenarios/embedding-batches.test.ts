@@ -9,7 +9,7 @@ const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
 
 /** A generous window: on a busy machine forty connections do not come within a few milliseconds. */
-const ON = { embeddings: { batchWindow: "60ms" } };
+const ON = { embeddings: { batchWindow: "200ms" } };
 /** All that a test sends at once is one batch. */
 const LONG = { embeddings: { batchWindow: "700ms" } };
 const MODEL = { name: "embed", kind: "embedding", loaded: true } as const;
@@ -63,7 +63,7 @@ describe("small embedding calls that come together", () => {
 
   it("keep lists whole and in order, and token ids apart from texts", async () => {
     const { engine, bodies } = await startEmbedder();
-    const { url } = await startTestGateway(cleanup, { box: engine.url }, ON);
+    const { url } = await startTestGateway(cleanup, { box: engine.url }, LONG);
     const inputs = [["a", "b", "c"], "d", ["e"], [5, 6, 7], [[8], [9, 10]], ["f", "g"]];
     const answers = await Promise.all(inputs.map((input) => embed(url, input).answer));
     expect(bodies.length).toBeLessThan(inputs.length);
@@ -78,7 +78,7 @@ describe("small embedding calls that come together", () => {
 
   it("do not suffer for one of them that the engine refuses", async () => {
     const { engine, bodies } = await startEmbedder({}, { contextLength: 16 });
-    const { url } = await startTestGateway(cleanup, { box: engine.url }, ON);
+    const { url } = await startTestGateway(cleanup, { box: engine.url }, LONG);
     const inputs = [...texts(5), "far too long ".repeat(40)];
     const answers = await Promise.all(inputs.map((input) => embed(url, input).answer));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 500]);
