@@ -36,10 +36,16 @@ export function anthropicError(status: number, message: string, requestId: strin
   return { type: "error", error: { type, message }, request_id: requestId };
 }
 
+/** The longest wait that clients keep to, in seconds: OpenAI's takes no notice of a longer one and comes at once. */
+const LONGEST_RETRY_AFTER_S = 60;
+
 /** The headers that tell the official SDKs whether and when to try again. */
 export function errorHeaders(error: FarmError): Record<string, string> {
   const headers: Record<string, string> = {};
-  if (error.retryAfterS !== null) headers["retry-after"] = String(Math.max(1, Math.ceil(error.retryAfterS)));
+  if (error.retryAfterS !== null) {
+    const seconds = Math.max(1, Math.ceil(error.retryAfterS));
+    headers["retry-after"] = String(Math.min(LONGEST_RETRY_AFTER_S, seconds));
+  }
   if (error.status >= 500 && !error.retry) headers["x-should-retry"] = "false";
   return headers;
 }

@@ -70,10 +70,22 @@ export function answerHeadersForCaller(raw: readonly string[]): string[] {
       name === "set-cookie" ||
       name === "alt-svc",
   );
+  dropOriginFromVary(headers);
   if (!isEventStream(raw) && !isLineStream(raw)) return headers;
   if (headerValue(raw, "cache-control") === null) headers.push("cache-control", "no-cache, no-transform");
   if (headerValue(raw, "x-accel-buffering") === null) headers.push("x-accel-buffering", "no");
   return headers;
+}
+
+/** A worker whose CORS headers are left out says nothing about pages any more. */
+function dropOriginFromVary(headers: string[]): void {
+  for (let i = headers.length - 2; i >= 0; i -= 2) {
+    if (headers[i]?.toLowerCase() !== "vary") continue;
+    const names = (headers[i + 1] ?? "").split(",").map((name) => name.trim());
+    const kept = names.filter((name) => name.toLowerCase() !== "origin");
+    if (kept.length === 0) headers.splice(i, 2);
+    else if (kept.length < names.length) headers[i + 1] = kept.join(", ");
+  }
 }
 
 /** Whether an answer with these headers is a stream of server-sent events. */

@@ -1,6 +1,6 @@
 import { apiForm, FarmError, isEventStream, isLineStream, isPacked, takesMoreEvents } from "@farmgate/shared";
 import { type AnswerMeaning, meaningFrom } from "@farmgate/engines";
-import type { AnswerRelay, ExchangeFailure } from "@farmgate/wire";
+import type { ExchangeFailure, Relay } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
 import type { AttemptEnd, AttemptTarget, Unreadable } from "./attempt.ts";
@@ -30,7 +30,7 @@ export class CallerSide implements AttemptTarget {
   readonly #call: Call;
   readonly #received: Received;
   readonly #choice: Choice;
-  readonly #relay: AnswerRelay;
+  readonly #relay: Relay;
   /** As what the worker was asked; null: as the caller put it. */
   readonly #translated: Translated | null;
   /** The worker's answer, where it is translated. */
@@ -40,14 +40,7 @@ export class CallerSide implements AttemptTarget {
   /** Set for an answer that comes into a stream which was begun before. */
   #opened: OpenedAnswer | null = null;
 
-  constructor(
-    farm: Farm,
-    call: Call,
-    received: Received,
-    choice: Choice,
-    translated: Translated | null,
-    relay: AnswerRelay,
-  ) {
+  constructor(farm: Farm, call: Call, received: Received, choice: Choice, translated: Translated | null, relay: Relay) {
     this.worker = choice.worker.config.name;
     this.#farm = farm;
     this.#call = call;
@@ -73,16 +66,18 @@ export class CallerSide implements AttemptTarget {
   }
 
   gathers(status: number, rawHeaders: readonly string[]): boolean {
-    if (this.#translated === null || status >= 300) return false;
+    if (status >= 300) return false;
+    if (this.#translated === null) return this.#call.isGathered;
     this.#translation = new TranslatedAnswer(this.#translated, apiForm(this.#call.api).streams, rawHeaders);
     return this.#translation.isWhole;
   }
 
   readWhole(body: Buffer): Buffer | Unreadable {
     const translation = this.#translation;
-    const text = translation?.whole(body, this.#time()) ?? null;
+    if (translation === null) return body;
+    const text = translation.whole(body, this.#time());
     if (text !== null) return Buffer.from(text);
-    return { reason: translation?.problem ?? "no answer", untold: translation?.untold === true };
+    return { reason: translation.problem ?? "no answer", untold: translation.untold };
   }
 
   accept(status: number, workerHeaders: string[]): void {

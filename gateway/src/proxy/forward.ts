@@ -1,6 +1,7 @@
 import { adapterFor } from "@farmgate/engines";
 import { FarmError, streamErrorChunk } from "@farmgate/shared";
 import { answerError } from "@farmgate/wire";
+import { serveJoined } from "../batching/serve-joined.ts";
 import { deadlineError, isTaken, type Nothing, type Taken, takeWorker } from "../admission/take-worker.ts";
 import { untilReady } from "../admission/until-ready.ts";
 import type { Farm } from "../farm.ts";
@@ -41,7 +42,7 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
     call.takesComments = takesComments(call, received);
     if (!farm.isReady) await untilReady(farm, call);
     if (isDryRun(call)) served = answerDryRun(farm, call, received);
-    else served = await serveFirstOf(farm, call, received);
+    else served = await serveJoined(farm, call, received, serveFirstOf);
   } catch (thrown) {
     served = { status: null, error: asFarmError(farm, call, thrown) };
   }
