@@ -52,6 +52,7 @@ export const ollama: Adapter = {
   extraPath: "/api/ps",
   livenessPath: "/",
   loadsOnRequest: true,
+  tellsLargestContext: true,
   // Its own default, which it tells nowhere; more would queue there, unseen.
   defaultSlots: 1,
   parse(main, extra) {

@@ -3,16 +3,20 @@ import { FarmError, streamErrorChunk } from "@farmgate/shared";
 import { answerError } from "@farmgate/wire";
 import { deadlineError, isTaken, type Nothing, type Taken, takeWorker } from "../admission/take-worker.ts";
 import { untilReady } from "../admission/until-ready.ts";
+import { copyOf } from "../catalog/copy.ts";
 import type { Farm } from "../farm.ts";
+import { otherVariants } from "../routing/nothing-serves.ts";
 import type { RoutingRequest } from "../routing/types.ts";
+import { holdTo } from "../routing/variant.ts";
 import { speaks } from "../routing/ways.ts";
 import type { Translated } from "../translate/translation.ts";
 import type { Served } from "./accounts.ts";
 import type { Call, Received } from "./call.ts";
 import { answerDryRun, isDryRun } from "./dry-run.ts";
-import { afterFailure, type FailedAttempt, failureError, isNotOfferedThere, readDrop, retryReason } from "./failure.ts";
+import { afterFailure, type FailedAttempt, failureError, isNotOfferedThere, readDrop, retryReason, triedCopy } from "./failure.ts";
 import { modelsToTry } from "./models-to-try.ts";
 import { receive } from "./receive.ts";
+import { routingContext } from "./routing-context.ts";
 import { type Sent, sendTo } from "./send.ts";
 import { tellCatalog } from "./tell-catalog.ts";
 import { closeWay, putAs } from "./put-as.ts";
@@ -87,6 +91,9 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
     const end = await ask(farm, call, received, taken, put, history);
     if (end.kind === "relayed") return { status: end.status, error: end.error };
     if (end.kind === "cancelled") return { status: null, error: call.goneError };
+    if (choice.model !== null && triedCopy(end.failed)) {
+      request.held = holdTo(request.held, copyOf(choice.model, choice.worker.engine));
+    }
     if (isNotOfferedThere(end.failed)) closeWay(request, choice, tried, farm.clock.now());
     if (!isLate(farm, received) && afterFailure(history, true, farm.config.retry).step === "final") {
       return { status: null, error: walkError(farm, request, tried, history) };
@@ -174,5 +181,5 @@ function walkError(
     const model = tried.has(entry.config.name) ? undefined : entry.byKey.get(request.key);
     return model !== undefined && request.ways.some((api) => speaks(entry, model, api));
   });
-  return failureError(request.name, history, elsewhere);
+  return failureError(request.name, history, elsewhere, otherVariants(request, routingContext(farm, 0)));
 }
