@@ -28,7 +28,9 @@ describe("the key of a name", () => {
   });
 
   it("is its own key", () => {
-    const name = fc.string({ unit: fc.constantFrom("a", "B", ":", "/", ":latest", "Ä", "latest", "hf.co/", "Library/") });
+    const name = fc.string({
+      unit: fc.constantFrom("a", "B", ":", "/", ":latest", "Ä", "latest", "hf.co/", "Library/"),
+    });
     fc.assert(
       fc.property(name, (text) => {
         expect(nameKey(nameKey(text))).toBe(nameKey(text));

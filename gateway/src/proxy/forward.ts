@@ -13,7 +13,15 @@ import type { Translated } from "../translate/translation.ts";
 import type { Served } from "./accounts.ts";
 import type { Call, Received } from "./call.ts";
 import { answerDryRun, isDryRun } from "./dry-run.ts";
-import { afterFailure, type FailedAttempt, failureError, isNotOfferedThere, readDrop, retryReason, triedCopy } from "./failure.ts";
+import {
+  afterFailure,
+  type FailedAttempt,
+  failureError,
+  isNotOfferedThere,
+  readDrop,
+  retryReason,
+  triedCopy,
+} from "./failure.ts";
 import { modelsToTry } from "./models-to-try.ts";
 import { receive } from "./receive.ts";
 import { routingContext } from "./routing-context.ts";
@@ -88,12 +96,9 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
       closeWay(request, choice, tried, farm.clock.now());
       continue;
     }
-    const end = await ask(farm, call, received, taken, put, history);
+    const end = await ask(farm, call, received, request, taken, put, history);
     if (end.kind === "relayed") return { status: end.status, error: end.error };
     if (end.kind === "cancelled") return { status: null, error: call.goneError };
-    if (choice.model !== null && triedCopy(end.failed)) {
-      request.held = holdTo(request.held, copyOf(choice.model, choice.worker.engine));
-    }
     if (isNotOfferedThere(end.failed)) closeWay(request, choice, tried, farm.clock.now());
     if (!isLate(farm, received) && afterFailure(history, true, farm.config.retry).step === "final") {
       return { status: null, error: walkError(farm, request, tried, history) };
@@ -110,6 +115,7 @@ async function ask(
   farm: Farm,
   call: Call,
   received: Received,
+  request: RoutingRequest,
   taken: Taken,
   put: Translated | null,
   history: FailedAttempt[],
@@ -122,6 +128,7 @@ async function ask(
   try {
     const end = await sendTo(farm, call, received, choice, put, farm.upstreams.to(url));
     if (end.kind !== "failed") return end;
+    hold(request, choice, end.failed);
     const followed = [...history, end.failed];
     if (afterFailure(followed, false, farm.config.retry).step !== "fresh") {
       return noteFailure(farm, call, received, choice, end, history);
@@ -130,10 +137,17 @@ async function ask(
     const fresh = farm.upstreams.fresh(url);
     const again = await sendTo(farm, call, received, choice, put, fresh);
     void fresh.pool.close();
-    return again.kind === "failed" ? noteFailure(farm, call, received, choice, again, history) : again;
+    if (again.kind !== "failed") return again;
+    hold(request, choice, again.failed);
+    return noteFailure(farm, call, received, choice, again, history);
   } finally {
     taken.release();
   }
+}
+
+/** From now on no other variant is to answer it. */
+function hold(request: RoutingRequest, { model, worker }: Taken["choice"], failed: FailedAttempt): void {
+  if (model !== null && triedCopy(failed)) request.held = holdTo(request.held, copyOf(model, worker.engine));
 }
 
 function noteFailure(

@@ -115,7 +115,11 @@ function atTheirCap(
   return ranked;
 }
 
-function variantAt(worker: string, { key }: RoutingRequest, { catalog }: RoutingContext): Pick<RankedWorker, "variant"> {
+function variantAt(
+  worker: string,
+  { key }: RoutingRequest,
+  { catalog }: RoutingContext,
+): Pick<RankedWorker, "variant"> {
   const variant = catalog.union.get(key)?.variants?.find((one) => one.worker === worker);
   if (variant === undefined) return {};
   const { digest, quantization, contextLength } = variant;

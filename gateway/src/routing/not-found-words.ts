@@ -8,7 +8,8 @@ const NAMED = 5;
 export function unknownWords(name: string, known: readonly string[]): string {
   const nobody = `No worker has the model "${shortened(name)}"`;
   const tagged = known.filter((id) => nameKey(id).startsWith(`${nameKey(name)}:`)).toSorted();
-  if (tagged.length > 1) return `${nobody}, but several of that name: ${listed(tagged.map(quoted))}. Ask for one of them.`;
+  if (tagged.length > 1)
+    return `${nobody}, but several of that name: ${listed(tagged.map(quoted))}. Ask for one of them.`;
   const close = closeNames(name, known);
   return close.length === 0 ? `${nobody}.` : `${nobody}. Close to it: ${close.map(quoted).join(", ")}.`;
 }

@@ -86,7 +86,10 @@ export function aliasMeaning(
   return targets.length === 1 ? (targets[0] ?? null) : null;
 }
 
-function addressIn(name: string, { workers, union, everListed }: NameSource): { base: string; entry: WorkerEntry } | null {
+function addressIn(
+  name: string,
+  { workers, union, everListed }: NameSource,
+): { base: string; entry: WorkerEntry } | null {
   const at = name.lastIndexOf("@");
   if (at < 1) return null;
   const key = nameKey(name);

@@ -91,7 +91,13 @@ function allNames(workers: readonly WorkerEntry[]) {
   return workers.flatMap((one) => {
     const models = new Map([...one.byAlias, ...one.byKey]);
     const isOut = one.health === "unhealthy" || one.health === "misconfigured";
-    return [...models].map(([key, listing]) => ({ key, listing, worker: one, own: nameKey(listing.id) === key, isOut }));
+    return [...models].map(([key, listing]) => ({
+      key,
+      listing,
+      worker: one,
+      own: nameKey(listing.id) === key,
+      isOut,
+    }));
   });
 }
 

@@ -107,7 +107,17 @@ export function weighing(at: Farm, waitingAhead = 0): Farm & Required<Pick<Routi
 
 export function ask(name: string, more: Partial<RoutingRequest> = {}): RoutingRequest {
   const api = more.api ?? "chat";
-  return { name, key: nameKey(name), api, ways: [api], spent: new Set(), only: null, held: null, prefixWorker: null, ...more };
+  return {
+    name,
+    key: nameKey(name),
+    api,
+    ways: [api],
+    spent: new Set(),
+    only: null,
+    held: null,
+    prefixWorker: null,
+    ...more,
+  };
 }
 
 /** A request for what a caller's name means in this farm. */

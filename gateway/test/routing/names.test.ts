@@ -156,7 +156,11 @@ describe("whatever names workers have for their models", () => {
           const addressed = workers.find(({ config }) => `@${config.name}` === at);
           const asked = new Set<string>();
           const tried = new Set<string>();
-          for (let next = choose(request, context, tried); next.kind === "send"; next = choose(request, context, tried)) {
+          for (
+            let next = choose(request, context, tried);
+            next.kind === "send";
+            next = choose(request, context, tried)
+          ) {
             const { worker: entry, upstreamModel } = next.choice;
             tried.add(entry.config.name);
             asked.add(nameKey(upstreamModel));

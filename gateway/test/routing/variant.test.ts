@@ -29,7 +29,11 @@ describe("variants of a model", () => {
   it.each([
     ["nothing is known of one", { digest: "aa", quantization: "Q4_K_M" }, {}],
     ["different things are known", { digest: "aa" }, { quantization: "Q8_0" }],
-    ["they are only written differently", { digest: "sha256:AA", quantization: "q4_k_m" }, { digest: "aa", quantization: "Q4_K_M" }],
+    [
+      "they are only written differently",
+      { digest: "sha256:AA", quantization: "q4_k_m" },
+      { digest: "aa", quantization: "Q4_K_M" },
+    ],
   ] as const)("are none where %s", (_, one, other) => {
     expect(variants(lists("a", one), lists("b", other))).toBe(null);
   });
