@@ -52,9 +52,11 @@ export function updateListings(all: Listings, keys: ReadonlySet<string>, worker:
     if (model !== undefined) {
       const place = others.findIndex((listing) => listing.order > order);
       const listing = listingOf(key, model, worker, order);
-      // One string object for one spelling makes comparing them a matter of pointers.
+      // One string object for one spelling, or one digest, makes comparing them a matter of pointers.
       const same = others.find(({ id }) => id === listing.id);
-      others.splice(place < 0 ? others.length : place, 0, same === undefined ? listing : { ...listing, id: same.id });
+      if (same !== undefined) listing.id = same.id;
+      if (same?.digest === listing.digest) listing.digest = same.digest;
+      others.splice(place < 0 ? others.length : place, 0, listing);
     }
     if (others.length === 0) next.delete(key);
     else next.set(key, others);

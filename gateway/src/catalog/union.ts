@@ -2,7 +2,7 @@ import { nameKey } from "@farmgate/shared";
 import type { Listing, Listings } from "./listings.ts";
 import { sameList } from "./show-models.ts";
 import type { Catalog, UnionModel } from "./types.ts";
-import { counts, sameVariants, variantsOf } from "./variants.ts";
+import { Differences, sameVariants, variantsOf } from "./variants.ts";
 
 type Union = ReadonlyMap<string, UnionModel>;
 
@@ -47,10 +47,12 @@ function unionModel(listings: readonly Listing[], key: string, aliases: Set<stri
   let spelledSo = 0;
   let kind = "chat";
   let contextLength: number | null = null;
+  const differences = new Differences();
   for (const listing of listings) {
     if (!listing.own) continue;
-    for (const alias of listing.aliases ?? []) aliases.add(nameKey(alias));
-    if (!counts(listing)) continue;
+    if (listing.aliases !== null) for (const alias of listing.aliases) aliases.add(nameKey(alias));
+    if (listing.out) continue;
+    differences.look(listing);
     names.push(listing.worker);
     if (listing.warm) warm.push(listing.worker);
     // Neighbours mostly agree, so that the map is asked once per run of equal spellings.
@@ -67,7 +69,8 @@ function unionModel(listings: readonly Listing[], key: string, aliases: Set<stri
   if (spelledSo === 0) return null;
   spellings.set(spelling, (spellings.get(spelling) ?? 0) + spelledSo);
   const id = commonSpelling(spellings);
-  return { id, key, kind, contextLength, workers: names, warm, variants: variantsOf(listings) };
+  const variants = differences.any ? variantsOf(listings) : null;
+  return { id, key, kind, contextLength, workers: names, warm, variants };
 }
 
 /** The most common spelling, without `:latest`; among equals the first worker's. */

@@ -1,18 +1,39 @@
-import { isKnownOther } from "./copy.ts";
+import { type Copy, isKnownOther } from "./copy.ts";
 import type { Listing } from "./listings.ts";
 import type { Variant } from "./types.ts";
 
-/** The copies of a model, one for each listing that counts, where they differ in anything known; else null. */
-export function variantsOf(listings: readonly Listing[]): readonly Variant[] | null {
-  if (!differ(listings)) return null;
-  return listings.filter(counts).map(({ worker, digest, quantization, contextLength }) => {
+/** The copies of a model, one for each listing that counts for the union. */
+export function variantsOf(listings: readonly Listing[]): readonly Variant[] {
+  const counted = listings.filter(({ own, out }) => own && !out);
+  return counted.map(({ worker, digest, quantization, contextLength }) => {
     return { worker, digest, quantization, contextLength };
   });
 }
 
-/** A worker's listing of a model under its own name, while the worker is in use. */
-export function counts({ own, out }: Listing): boolean {
-  return own && !out;
+/**
+ * Whether copies that are looked at one after the other differ in anything known. Two that differ differ from the first
+ * one of which the same is known, so that one pass is enough.
+ */
+export class Differences {
+  any = false;
+  #digest: string | null = null;
+  #quantization: string | null = null;
+  #context: number | null = null;
+
+  look({ digest, quantization, context }: Copy): void {
+    if (digest !== this.#digest && digest !== null) {
+      if (isKnownOther(this.#digest, digest)) this.any = true;
+      this.#digest ??= digest;
+    }
+    if (quantization !== this.#quantization && quantization !== null) {
+      if (isKnownOther(this.#quantization, quantization)) this.any = true;
+      this.#quantization ??= quantization;
+    }
+    if (context !== null && context !== this.#context) {
+      if (this.#context !== null) this.any = true;
+      this.#context ??= context;
+    }
+  }
 }
 
 /** Whether two lists of variants say the same. */
@@ -31,20 +52,4 @@ export function sameVariants(a: readonly Variant[] | null, b: readonly Variant[]
       );
     })
   );
-}
-
-/** Two that differ differ from the first one of which the same is known, so that one pass is enough. */
-function differ(listings: readonly Listing[]): boolean {
-  let digest: string | null = null;
-  let quantization: string | null = null;
-  let context: number | null = null;
-  for (const listing of listings) {
-    if (!counts(listing)) continue;
-    if (isKnownOther(digest, listing.digest) || isKnownOther(quantization, listing.quantization)) return true;
-    if (context !== null && listing.context !== null && context !== listing.context) return true;
-    digest ??= listing.digest;
-    quantization ??= listing.quantization;
-    context ??= listing.context;
-  }
-  return false;
 }
