@@ -2,6 +2,8 @@ interface OllamaModel {
   /** With its tag, as Ollama shows it. */
   name: string;
   kind?: "chat" | "embedding";
+  /** Beside answering. */
+  can?: readonly string[];
   /** Bytes while loaded. */
   memory?: number;
   quantization?: string;
@@ -16,6 +18,8 @@ export interface OllamaOptions {
   /** How long an answer takes once the model is loaded. */
   answerMs?: number;
   apiKey?: string;
+  /** Paths that it does not have, as older ones: `/api/embed`, or with all below it `/v1/`. */
+  lacks?: readonly string[];
 }
 
 interface OllamaEvent {
@@ -169,13 +173,13 @@ export class OllamaModels {
   }
 
   tags(): object[] {
-    return this.#specs.map(({ name, kind, memory, quantization, digest }) => ({
+    return this.#specs.map(({ name, kind, memory, can, quantization, digest }) => ({
       name,
       model: name,
       size: memory,
       digest,
       details: { format: "gguf", quantization_level: quantization, context_length: 131_072 },
-      capabilities: [kind === "embedding" ? "embedding" : "completion"],
+      capabilities: [kind === "embedding" ? "embedding" : "completion", ...can],
     }));
   }
 
@@ -267,7 +271,7 @@ export class OllamaModels {
 
 function completed(model: string | OllamaModel): Required<OllamaModel> {
   const given = typeof model === "string" ? { name: model } : model;
-  const usual = { kind: "chat", memory: 1_000_000_000, quantization: "Q4_K_M", digest: "" } as const;
+  const usual = { kind: "chat", memory: 1_000_000_000, can: [], quantization: "Q4_K_M", digest: "" } as const;
   return { ...usual, ...given, name: withTag(given.name) };
 }
 

@@ -33,7 +33,8 @@ function askWith(url: string, model: string, headers: Record<string, string>) {
 /** Who answered, and by which name it was asked; or the error's code. */
 async function answered(url: string, model: string): Promise<string> {
   const { status, headers, body } = await askChat(url, model, { stream: false }).answer;
-  return status === 200 ? `${headers["x-farmgate-worker"]}:${headers["x-farmgate-model"]}` : errorIn(body).code;
+  if (status !== 200) return errorIn(body).code;
+  return [headers["x-farmgate-worker"], headers["x-farmgate-model"]].map(String).join(":");
 }
 
 describe("one model under several spellings", () => {

@@ -101,7 +101,7 @@ function errorOf(
     return new FarmError("timeout_first_byte", `Worker "${last.worker}" sent no first byte in time.`); // (1)
   }
   const told = describe(history) + notAsked;
-  if (history.every((tried) => tried.by === "answer" && tried.meaning === "unknown_model")) {
+  if (history.every(isUnknownThere)) {
     if (listedElsewhere) {
       return new FarmError("no_worker", `The workers with "${model}" cannot be used now; others: ${told}.`);
     }
@@ -176,12 +176,17 @@ export function faultWords(tried: FailedAttempt): string {
  * where no connection came about, nor where the worker says that it has no such model.
  */
 export function triedCopy(tried: FailedAttempt): boolean {
-  return tried.by === "answer" ? tried.meaning !== "unknown_model" : tried.phase !== "connect";
+  return tried.by === "answer" ? !isUnknownThere(tried) : tried.phase !== "connect";
+}
+
+/** Whether the worker says that it has no such model, or not what was asked of it. */
+export function isUnknownThere(tried: FailedAttempt): tried is Extract<FailedAttempt, { by: "answer" }> {
+  return tried.by === "answer" && tried.meaning === "unknown_model";
 }
 
 /** Whether the worker may well have the model, but not what it was asked of it: another way may lead there. */
 export function isNotOfferedThere(tried: FailedAttempt): boolean {
-  if (tried.by !== "answer" || tried.meaning !== "unknown_model") return false;
+  if (!isUnknownThere(tried)) return false;
   return tried.status === 404 || tried.status === 405 || tried.status === 501;
 }
 

@@ -18,6 +18,7 @@ import {
   type FailedAttempt,
   failureError,
   isNotOfferedThere,
+  isUnknownThere,
   readDrop,
   retryReason,
   triedCopy,
@@ -82,8 +83,9 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
     if (isLate(farm, received)) return { status: null, error: deadlineError() };
     const taken = await takeWorker(farm, call, received, request, tried);
     if (!isTaken(taken)) {
-      const error =
-        history.length === 0 ? (refusal ?? nothingError(farm, taken)) : walkError(farm, request, tried, history);
+      // That workers do not know the model says less than why those that have it cannot be asked.
+      if (refusal !== null && history.every(isUnknownThere)) return { status: null, error: refusal };
+      const error = history.length === 0 ? nothingError(farm, taken) : walkError(farm, request, tried, history);
       return { status: null, error };
     }
     const { choice } = taken;

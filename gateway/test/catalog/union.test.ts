@@ -68,7 +68,11 @@ describe("the union of all catalogues", () => {
 
   it("leads a name to no other model while the one that has it is away", () => {
     const farm = new Farm("a", "b").polled("a", models(catalogModel("big", "cold", { aliases: ["m"] })));
-    farm.polled("b", ok(["m"])).polled("b", dead).polled("b", dead).polled("b", dead);
+    farm
+      .polled("b", ok(["m"]))
+      .polled("b", dead)
+      .polled("b", dead)
+      .polled("b", dead);
     expect(farm.catalog.union.has("m")).toBe(false);
     expect(farm.catalog.aliases.has("m")).toBe(false);
   });
