@@ -1,5 +1,6 @@
 import type { JsonObject } from "../translation.ts";
-import { isObject, lacking, listAt, objectAt, textAt, wrong } from "./fields.ts";
+import { isObject } from "../json-fields.ts";
+import { lacking, listAt, objectAt, textAt, wrong } from "../request-fields.ts";
 
 /** A block of content and where it stands in the request. */
 export interface Block {

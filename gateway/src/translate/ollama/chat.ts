@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { Translator } from "../translation.ts";
-import { answersIn, type Wording } from "./answer.ts";
+import { answersIn, type Wording } from "./line-writer.ts";
 import { isLenient } from "../dialect.ts";
 import { format, responseFormat } from "./format.ts";
 import { keepAlive, loadRequest } from "./load.ts";
 import { message, openaiMessages } from "./messages.ts";
 import { options, samplingFields, tokenLimit } from "./options.ts";
-import { readChat } from "./read-chat.ts";
+import { readChat } from "../chat/read-chat.ts";
 import { readRequest } from "./read-request.ts";
 import { think, thinkFields } from "./think.ts";
 

@@ -1,15 +1,16 @@
 import { FarmError } from "@farmgate/shared";
 import { z } from "zod";
+import type { PieceReader } from "../chat/answer-stream.ts";
+import { readChat } from "../chat/read-chat.ts";
 import type { JsonObject, Translated, TranslationContext, Translator } from "../translation.ts";
-import { answersIn, type Wording } from "./answer.ts";
+import { answersIn, type Wording } from "./line-writer.ts";
 import { completesBetween, endsByItself, isLenient } from "../dialect.ts";
 import { completionFormat, format, responseFormat } from "./format.ts";
 import { contentWith } from "./images.ts";
 import { keepAlive, loadRequest } from "./load.ts";
 import { options, samplingFields, tokenLimit } from "./options.ts";
-import { readChat, readCompletion, readInfill } from "./read-chat.ts";
+import { readCompletion, readInfill } from "./read-completion.ts";
 import { readRequest } from "./read-request.ts";
-import type { SaidReader } from "./said.ts";
 import { think, thinkFields } from "./think.ts";
 
 const generateRequest = z.object({
@@ -99,7 +100,7 @@ function readGiven(body: JsonObject): Given {
 function put(
   api: "chat" | "infill" | "completions",
   fields: JsonObject,
-  read: SaidReader,
+  read: PieceReader,
   given: Given,
   context: TranslationContext,
 ): Translated {

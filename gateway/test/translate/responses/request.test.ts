@@ -179,8 +179,8 @@ describe("a whole chat answer told as a response", () => {
     });
   });
 
-  it("is a fault of the worker when there are no choices in it", () => {
-    expect(() => responsesToChat({ input: "Hi" }, CONTEXT).whole({ model: "m" }, AT)).toThrow(/without choices/);
+  it("is a fault of the worker when there is no answer in it", () => {
+    expect(() => responsesToChat({ input: "Hi" }, CONTEXT).whole({ model: "m" }, AT)).toThrow(/says nothing/);
     expect(() => responsesToChat({ input: "Hi" }, CONTEXT).whole({ error: { message: "no" } }, AT)).toThrow("no");
   });
 });
