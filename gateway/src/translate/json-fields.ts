@@ -27,6 +27,12 @@ export function countOf(value: unknown): number | null {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
 }
 
+/** Whether it could not be written as JSON again; a text inside of a request may hold what the request itself may not. */
+export function nestsTooDeep(value: unknown, levels = 500): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => nestsTooDeep(inner, levels - 1));
+}
+
 /** The fields of these names that the object has, by their new names; null counts as not given. */
 export function pick(from: JsonObject, names: Readonly<Record<string, string>>): Record<string, unknown> {
   const picked: Record<string, unknown> = {};

@@ -26,3 +26,19 @@ export function textAt(value: unknown, at: string): string {
   if (typeof value === "string") return value;
   throw wrong(at, "expected a string.");
 }
+
+/** A text that is not empty. */
+export function nameAt(value: unknown, at: string): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw wrong(at, "expected a name.");
+}
+
+/** As `listAt`, where none need be given. */
+export function listOrNoneAt(value: unknown, at: string): readonly unknown[] {
+  return value === undefined || value === null ? [] : listAt(value, at);
+}
+
+/** What a caller calls the kind of a thing, for an error; it may be anything. */
+export function kindOf(type: unknown): string {
+  return typeof type === "string" ? `"${type.slice(0, 60)}"` : "no text";
+}

@@ -1,4 +1,5 @@
-import { CallTable, isComplete } from "../chat/call-table.ts";
+import { argumentsOf, isComplete } from "../chat/call-args.ts";
+import { CallTable } from "../chat/call-table.ts";
 import type { CallPiece } from "../chat/chat-piece.ts";
 import { TranslationError } from "../translation.ts";
 import { callId, type MessageBlock } from "./message.ts";
@@ -61,14 +62,17 @@ export class BlockQueue {
     return this.#write();
   }
 
-  /** The answer has ended: all that is left. */
-  end(): string {
+  /** The answer has ended: all that is left. `cut`: it ran out of tokens, and the last call's arguments may lack their end. */
+  end(cut: boolean): string {
     let out = "";
     for (;;) {
       out += this.#write();
       const head = this.#waiting[0];
       if (head === undefined) return out;
       if (!head.opened) throw new TranslationError("a call of a tool that is not named");
+      // A caller would run the tool with what there is of them.
+      if (!cut && argumentsOf(head.args) === null)
+        throw new TranslationError("a call whose arguments are no JSON object");
       out += this.#close(head);
     }
   }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../translation.ts";
 import { isObject } from "../json-fields.ts";
-import { lacking, listAt, objectAt, textAt, wrong } from "../request-fields.ts";
+import { kindOf, lacking, listAt, objectAt, textAt, wrong } from "../request-fields.ts";
 
 /**
  * Tools and the choice among them, as chat has them.
@@ -23,8 +23,10 @@ function toFunction(tool: JsonObject, at: string): JsonObject {
   const { type, name, description, input_schema: parameters } = tool;
   if (!isObject(parameters)) {
     if (type == null || type === "custom") throw wrong(`${at}.input_schema`, "expected an object.");
-    const kind = textAt(type, `${at}.type`).slice(0, 60);
-    throw lacking(at, `"${kind}" is Anthropic's own, and no worker has it. Offer a tool with an \`input_schema\`.`);
+    throw lacking(
+      at,
+      `${kindOf(type)} is Anthropic's own, and no worker has it. Offer a tool with an \`input_schema\`.`,
+    );
   }
   return {
     type: "function",

@@ -32,7 +32,7 @@ export class MessageWriter implements AnswerWriter {
   }
 
   finish(): string {
-    const rest = this.#start("") + this.#blocks.end();
+    const rest = this.#start("") + this.#blocks.end(this.#last?.finish === "length");
     const stop = stopOf(this.#last, this.#blocks.called, this.#frame.stops);
     return rest + messageEnd(stop, messageUsage(this.#figures));
   }

@@ -1,8 +1,7 @@
-import { parseJson } from "@farmgate/shared";
+import { argumentsOf } from "../chat/call-args.ts";
 import { type JsonObject, TranslationError } from "../translation.ts";
 import { readWhole } from "../chat/answer-stream.ts";
 import { readChat } from "../chat/read-chat.ts";
-import { isObject } from "../json-fields.ts";
 import { type MessageStop, stopOf } from "./message-stop.ts";
 import { type MessageUsage, messageUsage, NO_USAGE } from "./message-usage.ts";
 
@@ -69,7 +68,5 @@ export function callId(messageId: string, n: number): string {
 
 /** What a model wrote that is no JSON object is handed on in the wrapping that Anthropic has for it. */
 function inputOf(args: string): JsonObject {
-  if (args.trim() === "") return {};
-  const input = parseJson(args);
-  return isObject(input) ? input : { INVALID_JSON: args };
+  return argumentsOf(args) ?? { INVALID_JSON: args };
 }

@@ -1,5 +1,4 @@
-import { parseJson } from "@farmgate/shared";
-import { isObject } from "../json-fields.ts";
+import { isComplete } from "./call-args.ts";
 import type { CallPiece } from "./chat-piece.ts";
 
 /** The calls of one answer, put together from their pieces. `C`: what is kept of each. */
@@ -40,9 +39,4 @@ export class CallTable<C extends CallPiece> {
     if (call.index !== null) this.#byIndex.set(call.index, call);
     return call;
   }
-}
-
-/** Whether a call's arguments are. They are parsed only where they may well be: long ones come in many pieces. */
-export function isComplete(args: string): boolean {
-  return args.trimEnd().endsWith("}") && isObject(parseJson(args));
 }

@@ -13,7 +13,7 @@ import { think, thinkFields } from "./think.ts";
 const chatRequest = z.object({
   messages: z.array(message).nullish(),
   stream: z.boolean().nullish(),
-  tools: z.array(z.record(z.string(), z.unknown())).nullish(),
+  tools: z.array(z.looseObject({ function: z.looseObject({ name: z.string().min(1) }) })).nullish(),
   format,
   think,
   options,
@@ -40,7 +40,7 @@ export const ollamaChatToChat: Translator = (body, context) => {
   if (messages.length === 0) return loadRequest(given, chatWording, context);
   const streams = given.stream ?? true;
   const limit = tokenLimit(given.options);
-  const tools = (given.tools ?? []).map((tool) => ({ type: "function", ...tool }));
+  const tools = (given.tools ?? []).map((tool) => ({ ...tool, type: "function" }));
   return {
     api: "chat",
     body: {

@@ -1,6 +1,5 @@
-import { parseJson } from "@farmgate/shared";
+import { argumentsOf } from "../chat/call-args.ts";
 import type { CallPiece } from "../chat/chat-piece.ts";
-import { isObject } from "../json-fields.ts";
 import { TranslationError } from "../translation.ts";
 
 /**
@@ -10,8 +9,8 @@ import { TranslationError } from "../translation.ts";
 export function wholeCalls(calls: readonly CallPiece[], cut: boolean): object[] {
   const whole: object[] = [];
   for (const { id, name, args } of calls) {
-    const given = args.trim() === "" ? {} : parseJson(args);
-    if (isObject(given) && name !== null) {
+    const given = argumentsOf(args);
+    if (given !== null && name !== null) {
       const called = { index: whole.length, name, arguments: given };
       whole.push(id === null ? { function: called } : { id, function: called });
     } else if (!cut) throw new TranslationError("a tool call whose arguments are no JSON object");

@@ -1,5 +1,6 @@
 import { FarmError } from "@farmgate/shared";
-import { listOf, objectOf, pick, textOf } from "../json-fields.ts";
+import { objectOf, pick, textOf } from "../json-fields.ts";
+import { kindOf, listOrNoneAt, nameAt, objectAt } from "../request-fields.ts";
 import type { JsonObject, TranslationContext, Translator } from "../translation.ts";
 import { toOllamaMessages } from "./chat-messages.ts";
 import { ChatWriter } from "./chat-writer.ts";
@@ -43,13 +44,14 @@ function toTools(body: JsonObject): readonly object[] {
   const choice = body["tool_choice"];
   if (choice === "none") return [];
   const named = objectOf(objectOf(choice)["function"])["name"];
-  return listOf(body["tools"]).flatMap((tool) => {
-    const { type, function: told } = objectOf(tool);
+  return listOrNoneAt(body["tools"], "tools").flatMap((tool, i) => {
+    const { type, function: told } = objectAt(tool, `tools[${i}]`);
     if (type !== "function") {
-      const message = `Tools of type ${JSON.stringify(type)} are not supported by the workers with this model.`;
+      const message = `Tools of type ${kindOf(type)} are not supported by the workers with this model.`;
       throw new FarmError("not_supported", message, { param: "tools" });
     }
     const described = pick(objectOf(told), { name: "name", description: "description", parameters: "parameters" });
+    nameAt(described["name"], `tools[${i}].function.name`);
     return named === undefined || described["name"] === named ? [{ type, function: described }] : [];
   });
 }

@@ -166,6 +166,11 @@ describe("a stream of chat as a message", () => {
     ["an error", [delta({ content: "x" }), { error: { message: "out of memory" } }], /told an error: out of memory/],
     ["an end by error", [delta({ content: "x" }), delta({}, "error")], /by "error"/],
     ["nonsense", [delta({ content: "x" }), "{"], /no JSON object/],
+    [
+      "arguments without their end",
+      [delta(call(0, '{"a":', "f", "c0")), delta({}, "tool_calls"), "[DONE]"],
+      /no JSON object/,
+    ],
     ["a call without a name", [delta(call(0, "{}")), delta({}, "tool_calls")], /not named/],
     [
       "more of a complete call",
@@ -177,6 +182,12 @@ describe("a stream of chat as a message", () => {
     expect(told.problem).toMatch(problem);
     expect(told.text).not.toContain("late");
     expect(told.message).toBeNull();
+  });
+
+  it("hands on the beginning of a call whose rest the end of its length cut off", () => {
+    const { text, problem } = streamed([delta(call(0, '{"a":', "f", "c0")), delta({}, "length"), "[DONE]"]);
+    expect(problem).toBeNull();
+    expect(text).toMatch(/"partial_json":"\{.*"stop_reason":"max_tokens"/s);
   });
 
   it("hears an error by its event's name", () => {
