@@ -20,7 +20,7 @@ export function chatTools({ tools, tool_choice: choice, mcp_servers: servers }: 
 }
 
 function toFunction(tool: JsonObject, at: string): JsonObject {
-  const { type, name, description, input_schema: parameters } = tool;
+  const { type, name, description, strict, input_schema: parameters } = tool;
   if (!isObject(parameters)) {
     if (type == null || type === "custom") throw wrong(`${at}.input_schema`, "expected an object.");
     throw lacking(
@@ -34,6 +34,7 @@ function toFunction(tool: JsonObject, at: string): JsonObject {
       name: textAt(name, `${at}.name`),
       ...(typeof description === "string" && { description }),
       parameters,
+      ...(typeof strict === "boolean" && { strict }),
     },
   };
 }

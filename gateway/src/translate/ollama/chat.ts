@@ -2,24 +2,20 @@ import { z } from "zod";
 import type { Translator } from "../translation.ts";
 import { answersIn, type Wording } from "./line-writer.ts";
 import { isLenient } from "../dialect.ts";
-import { format, responseFormat } from "./format.ts";
-import { keepAlive, loadRequest } from "./load.ts";
+import { responseFormat } from "./format.ts";
+import { loadRequest } from "./load.ts";
+import { logprobFields } from "./logprobs.ts";
 import { message, openaiMessages } from "./messages.ts";
-import { options, samplingFields, tokenLimit } from "./options.ts";
+import { samplingFields, tokenLimit } from "./options.ts";
 import { readChat } from "../chat/read-chat.ts";
 import { readRequest } from "./read-request.ts";
-import { think, thinkFields } from "./think.ts";
+import { thinkFields } from "./think.ts";
+import { wishes } from "./wishes.ts";
 
 const chatRequest = z.object({
   messages: z.array(message).nullish(),
-  stream: z.boolean().nullish(),
   tools: z.array(z.looseObject({ function: z.looseObject({ name: z.string().min(1) }) })).nullish(),
-  format,
-  think,
-  options,
-  keep_alive: keepAlive,
-  logprobs: z.boolean().nullish(),
-  top_logprobs: z.number().nullish(),
+  ...wishes,
 });
 
 const chatWording: Wording = ({ text, thinking, calls, logprobs }) => ({
@@ -54,8 +50,7 @@ export const ollamaChatToChat: Translator = (body, context) => {
       ...thinkFields(given.think, context),
       ...samplingFields(given.options, context),
       ...(limit === null ? {} : { max_tokens: limit }),
-      ...(given.logprobs === true ? { logprobs: true } : {}),
-      ...(given.logprobs === true && given.top_logprobs ? { top_logprobs: given.top_logprobs } : {}),
+      ...logprobFields(given),
     },
     streams,
     ...answersIn(chatWording, readChat, model),

@@ -34,8 +34,17 @@ function toChatTool(tool: JsonObject): JsonObject {
   if (tool["type"] !== "function" && tool["type"] !== "custom") throw notHere(tool["type"], "tools");
   nameAt(tool["name"], "tools");
   const named = pick(tool, { name: "name", description: "description" });
-  if (tool["type"] === "custom") return { type: "function", function: { ...named, parameters: FREE_TEXT } };
+  if (tool["type"] === "custom")
+    return { type: "function", function: { ...named, ...withGrammar(tool), parameters: FREE_TEXT } };
   return { type: "function", function: { ...named, ...pick(tool, { parameters: "parameters", strict: "strict" }) } };
+}
+
+/** What the text of a tool must be like: chat can hold no model to it, but tell it. */
+function withGrammar({ description, format }: JsonObject): object {
+  const { type, syntax, definition } = objectOf(format);
+  if (type !== "grammar") return {};
+  const rule = `The input must match this ${textOf(syntax)} grammar:\n${textOf(definition)}`;
+  return { description: [textOf(description), rule].filter((text) => text !== "").join("\n\n") };
 }
 
 function chosen(choice: unknown): unknown {

@@ -1,7 +1,7 @@
 import { FarmError } from "@farmgate/shared";
 import { argumentsOf } from "../chat/call-args.ts";
 import { isObject, listOf, nestsTooDeep, objectOf, textOf } from "../json-fields.ts";
-import { kindOf, listAt, nameAt, objectAt, wrong } from "../request-fields.ts";
+import { kindOf, lacking, listAt, nameAt, objectAt, wrong } from "../request-fields.ts";
 import type { JsonObject } from "../translation.ts";
 
 /** OpenAI's messages as Ollama has them. Throws the FarmError that refuses them. */
@@ -15,19 +15,26 @@ export function toOllamaMessages(messages: unknown): readonly JsonObject[] {
 }
 
 function toMessage(message: JsonObject, called: Map<string, string>, param: string): JsonObject {
-  const role = message["role"] === "developer" ? "system" : nameAt(message["role"], `${param}.role`);
+  const role = roleOf(message["role"], param);
+  if (isObject(message["function_call"]))
+    throw lacking(param, "send `tool_calls` in place of the older `function_call`.");
   const calls = listOf(message["tool_calls"]).map((call) => toCall(objectOf(call), called, param));
   const thinking = textOf(message["reasoning_content"]) || textOf(message["reasoning"]);
   const id = textOf(message["tool_call_id"]);
   const toolName = textOf(message["name"]) || called.get(id) || "";
   return {
     role,
-    ...toContent(message["content"], param),
+    ...toContent(message["content"] ?? message["refusal"], param),
     ...(thinking === "" ? {} : { thinking }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
     ...(role === "tool" && toolName !== "" ? { tool_name: toolName } : {}),
     ...(role === "tool" && id !== "" ? { tool_call_id: id } : {}),
   };
+}
+
+function roleOf(role: unknown, param: string): string {
+  if (role === "developer") return "system";
+  return role === "function" ? "tool" : nameAt(role, `${param}.role`);
 }
 
 function toCall(call: JsonObject, called: Map<string, string>, param: string): JsonObject {
