@@ -16,7 +16,7 @@ function arriving(...pieces: string[]): IncomingMessage {
 it("takes no more bodies than there is room for, and gives the room back", async () => {
   const room = new BodyRoom(10);
   const first = room.share();
-  expect(String(await readBody(arriving("1234", "56"), 100, { share: first }))).toBe("123456");
+  expect(String((await readBody(arriving("1234", "56"), 100, { share: first })).joined())).toBe("123456");
   expect(room.heldBytes).toBe(6);
 
   const second = room.share();

@@ -1,4 +1,4 @@
-import { apiForm, FarmError, isEventStream, isPacked, takesMoreEvents } from "@farmgate/shared";
+import { apiForm, FarmError, isEventStream, isPacked, NO_BODY, takesMoreEvents } from "@farmgate/shared";
 import { type AnswerMeaning, meaningFrom } from "@farmgate/engines";
 import type { AnswerRelay, ExchangeFailure } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
@@ -19,8 +19,6 @@ export interface Relayed {
   status: number;
   error: FarmError | null;
 }
-
-const EMPTY = Buffer.alloc(0);
 
 /** The caller's side of one try: what its answer means, and how it is passed on. */
 export class CallerSide implements AttemptTarget {
@@ -108,7 +106,7 @@ export class CallerSide implements AttemptTarget {
 
   /** The request is sent to nobody any more. */
   letGoOfBody(): void {
-    this.#received.body = EMPTY;
+    this.#received.body = NO_BODY;
     this.#call.share.release();
   }
 

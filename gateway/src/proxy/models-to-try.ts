@@ -1,6 +1,7 @@
-import { FarmError } from "@farmgate/shared";
+import { FarmError, onlyModel } from "@farmgate/shared";
 import { allowedModels } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
+import { modelsAskedAs } from "../routing/models-asked-as.ts";
 import { prefixHashes } from "../routing/prefix-hashes.ts";
 import { fallbacksOf, keyAllows, type ResolvedName, resolveName } from "../routing/resolve-name.ts";
 import type { RoutingRequest } from "../routing/types.ts";
@@ -14,7 +15,8 @@ import type { Call, Received } from "./call.ts";
 export function* modelsToTry(farm: Farm, call: Call, received: Received): Generator<RoutingRequest> {
   const { union } = farm.catalog.current;
   const patterns = allowedModels(call.caller);
-  const asked = resolveName(received.scan.model, farm.names);
+  const name = received.model ?? onlyModel(modelsAskedAs(waysOf(call.api), farm.catalog.current, farm.names, patterns));
+  const asked = resolveName(name, farm.names);
   if (!keyAllows(patterns, asked, union)) {
     throw new FarmError("model_not_allowed", `The key "${call.callerName}" may not use the model "${asked.asked}".`, {
       param: "model",
@@ -26,7 +28,7 @@ export function* modelsToTry(farm: Farm, call: Call, received: Received): Genera
 
 function toRequest(farm: Farm, call: Call, { body, scan }: Received, { name, key }: ResolvedName): RoutingRequest {
   const hasChoice = farm.config.routing.affinity && farm.catalog.current.workers.length > 1;
-  call.prefix = hasChoice ? prefixHashes(body, scan, key, call.callerName) : null;
+  call.prefix = hasChoice ? prefixHashes(call.api, body, scan, { key, caller: call.callerName }) : null;
   const prefixWorker = call.prefix === null ? null : farm.affinity.find(call.prefix);
   return { key, name, api: call.api, ways: waysOf(call.api), spent: new Set(), prefixWorker };
 }
