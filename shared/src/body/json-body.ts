@@ -40,6 +40,8 @@ export class JsonBody implements BodyScanner, JsonVisitor {
   #stream: boolean | null = null;
   /** Of the array under way; null: none that counts. */
   #turns: Turns | null = null;
+  /** Its elements and their members count as well. */
+  maxDepth = 1;
   #messages: Turns | null = null;
   #input: Turns | null = null;
   #system: Span | null = null;
@@ -105,6 +107,7 @@ export class JsonBody implements BodyScanner, JsonVisitor {
       case "messages":
       case "input":
         this.#turns = first === OPEN_BRACKET ? new Turns() : null;
+        this.maxDepth = this.#turns === null ? 1 : 3;
         if (field === "messages") this.#messages = this.#turns;
         else this.#input = this.#turns;
         return 0;
@@ -123,6 +126,7 @@ export class JsonBody implements BodyScanner, JsonVisitor {
       this.#system.end = at;
     }
     this.#turns = null;
+    this.maxDepth = 1;
   }
 
   #problemOfModel(): string | null {

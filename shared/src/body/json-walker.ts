@@ -18,18 +18,17 @@ import { PlainRun } from "./plain-run.ts";
 /** Levels of arrays and objects that a body may nest; far above any real request. */
 const MAX_DEPTH = 200;
 
-/** A visitor hears of values inside so many levels; of what is deeper it is told nothing, which costs nothing. */
-const TOLD_DEPTH = 3;
-
 /** Longer keys are told without their bytes: none that anybody looks for has more than 12 letters, six bytes each. */
 const KEY_BYTES = 6 * 12 + 2;
 
 /**
- * Hears of the values that stand inside at most three levels of arrays and objects, and of their keys. Places are byte
- * offsets in the body. The bytes of a string are `bytes[start, end)` with both quotes, none (`start === end`) where
- * there are more than were needed; they hold for the call alone.
+ * Hears of values and of keys, and of how many levels of arrays and objects are open around them. Places are byte offsets
+ * in the body. The bytes of a string are `bytes[start, end)` with both quotes, none (`start === end`) where there are
+ * more than were needed; they hold for the call alone.
  */
 export interface JsonVisitor {
+  /** It is told nothing of what stands inside more levels than this, which costs nothing then. */
+  readonly maxDepth: number;
   key(depth: number, bytes: Buffer, start: number, end: number): void;
   /** A value begins, with the byte `first`. Answers how many bytes of it are needed if it is a string. */
   begin(depth: number, first: number, at: number): number;
@@ -154,7 +153,7 @@ export class JsonWalker {
         return at + 1;
       case KEY:
       case KEY_OR_CLOSE:
-        if (byte === QUOTE) this.#beginString(at, true, this.#depth > TOLD_DEPTH ? 0 : KEY_BYTES);
+        if (byte === QUOTE) this.#beginString(at, true, this.#depth > this.#visitor.maxDepth ? 0 : KEY_BYTES);
         else if (byte === CLOSE_BRACE && this.#state === KEY_OR_CLOSE) this.#close(at);
         else return this.#refuse(at);
         return at + 1;
@@ -174,7 +173,7 @@ export class JsonWalker {
   /** Answers where to go on. */
   #beginValue(first: number, at: number): number {
     const depth = this.#depth;
-    const needed = depth > TOLD_DEPTH ? 0 : this.#visitor.begin(depth, first, this.#offset + at);
+    const needed = depth > this.#visitor.maxDepth ? 0 : this.#visitor.begin(depth, first, this.#offset + at);
     if (first === QUOTE) {
       this.#beginString(at, false, needed);
     } else if (first === OPEN_BRACE || first === OPEN_BRACKET) {
@@ -214,7 +213,7 @@ export class JsonWalker {
   #endValue(at: number, bytes: Buffer, start: number, end: number): void {
     const depth = this.#depth;
     this.#state = depth === 0 ? NOTHING : AFTER_VALUE;
-    if (depth <= TOLD_DEPTH) this.#visitor.end(depth, this.#offset + at, bytes, start, end);
+    if (depth <= this.#visitor.maxDepth) this.#visitor.end(depth, this.#offset + at, bytes, start, end);
   }
 
   #beginString(at: number, isKey: boolean, needed: number): void {
@@ -283,7 +282,7 @@ export class JsonWalker {
     this.#carried = NO_BYTES;
     if (this.#isKey) {
       this.#state = KEY_COLON;
-      if (this.#depth <= TOLD_DEPTH) this.#visitor.key(this.#depth, held, start, end);
+      if (this.#depth <= this.#visitor.maxDepth) this.#visitor.key(this.#depth, held, start, end);
     } else {
       this.#endValue(to, held, start, end);
     }
