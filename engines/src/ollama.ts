@@ -1,6 +1,6 @@
 import { type Api, nameKey } from "@farmgate/shared";
 import { z } from "zod";
-import type { CatalogModel } from "./catalog.ts";
+import type { CatalogModel, ModelCapability } from "./catalog.ts";
 import { type Adapter, PLAIN } from "./adapter.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
 import {
@@ -30,10 +30,13 @@ type Tag = z.output<typeof tag>;
 /** By name key. */
 type Running = ReadonlyMap<string, z.output<typeof running>>;
 
+const CAPABILITIES: readonly ModelCapability[] = ["tools", "thinking", "vision", "insert"];
+
 const EMBEDS: readonly Api[] = ["embeddings", "ollama-embed", "ollama-embeddings"];
 
-/** Load failures come as 500 with the runner's words. */
+/** Load failures come as 500 with the runner's words, and so may pictures for a model that does not see. */
 export const OLLAMA_RULES: readonly MeaningRule[] = [
+  { status: 500, text: /missing data required for image input/, meaning: "client_fault" },
   { status: 500, text: /requires more system memory/, meaning: "load_failed" },
   { status: 500, text: /runner process has terminated|waiting for .*runner to start/, meaning: "load_failed" },
   { status: 500, text: /(error|unable to|failed to) load(ing)?( the)? model/, meaning: "load_failed" },
@@ -52,6 +55,7 @@ export const ollama: Adapter = {
   extraPath: "/api/ps",
   livenessPath: "/",
   loadsOnRequest: true,
+  tellsLargestContext: true,
   // Its own default, which it tells nowhere; more would queue there, unseen.
   defaultSlots: 1,
   parse(main, extra) {
@@ -88,15 +92,16 @@ function toModel(model: Tag, loaded: Running | null): CatalogModel {
   const key = nameKey(model.name);
   const runs = loaded?.get(key);
   const remote = isRemote(model);
+  const capabilities = model.capabilities ?? [];
   const read = catalogModel(model.name, remote ? "cold" : stateOf(key, loaded), {
     // Of a loaded model the context that it was loaded with, and all that it takes, with its context.
     contextLength: runs?.context_length ?? model.details?.context_length ?? null,
     memoryBytes: remote ? null : (bytesOf(runs?.size) ?? bytesOf(model.size)),
     quantization: textOrNull(model.details?.quantization_level),
     digest: textOrNull(model.digest),
+    capabilities: CAPABILITIES.filter((one) => capabilities.includes(one)),
     commands: remote ? [] : BOTH_COMMANDS,
   });
-  const capabilities = model.capabilities ?? [];
   if (capabilities.includes("embedding") && !capabilities.includes("completion")) {
     return { ...read, kind: "embeddings", apis: EMBEDS };
   }

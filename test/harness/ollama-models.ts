@@ -2,8 +2,12 @@ interface OllamaModel {
   /** With its tag, as Ollama shows it. */
   name: string;
   kind?: "chat" | "embedding";
+  /** Beside answering. */
+  can?: readonly string[];
   /** Bytes while loaded. */
   memory?: number;
+  quantization?: string;
+  digest?: string;
 }
 
 export interface OllamaOptions {
@@ -14,6 +18,8 @@ export interface OllamaOptions {
   /** How long an answer takes once the model is loaded. */
   answerMs?: number;
   apiKey?: string;
+  /** Paths that it does not have, as older ones: `/api/embed`, or with all below it `/v1/`. */
+  lacks?: readonly string[];
 }
 
 interface OllamaEvent {
@@ -167,12 +173,13 @@ export class OllamaModels {
   }
 
   tags(): object[] {
-    return this.#specs.map(({ name, kind, memory }) => ({
+    return this.#specs.map(({ name, kind, memory, can, quantization, digest }) => ({
       name,
       model: name,
       size: memory,
-      details: { format: "gguf", quantization_level: "Q4_K_M", context_length: 131_072 },
-      capabilities: [kind === "embedding" ? "embedding" : "completion"],
+      digest,
+      details: { format: "gguf", quantization_level: quantization, context_length: 131_072 },
+      capabilities: [kind === "embedding" ? "embedding" : "completion", ...can],
     }));
   }
 
@@ -264,7 +271,8 @@ export class OllamaModels {
 
 function completed(model: string | OllamaModel): Required<OllamaModel> {
   const given = typeof model === "string" ? { name: model } : model;
-  return { kind: "chat", memory: 1_000_000_000, ...given, name: withTag(given.name) };
+  const usual = { kind: "chat", memory: 1_000_000_000, can: [], quantization: "Q4_K_M", digest: "" } as const;
+  return { ...usual, ...given, name: withTag(given.name) };
 }
 
 function withTag(name: string): string {

@@ -39,7 +39,7 @@ afterAll(() => cleanup.run());
 interface Sketch {
   path: string;
   type: string;
-  write(model: string): Buffer;
+  write: (model: string) => Buffer;
 }
 
 /** Bytes of any kind, always the same ones, and nowhere the same. */
@@ -51,7 +51,9 @@ const base64 = (size: number) => anything(Math.ceil(size * 0.75)).toString("base
 
 const image = (size: number) =>
   Buffer.concat([
-    Buffer.from('"messages" : [{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,'),
+    Buffer.from(
+      '"messages" : [{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,',
+    ),
     Buffer.from(base64(size)),
     Buffer.from('"}},{"type":"text","text":"\\u00bfqu\u00e9? \\"\\\\"}]}] , "temperature":1.0e0'),
   ]);
@@ -68,7 +70,7 @@ const last = Buffer.from("--form--\r\n");
 
 const json = { path: "/v1/chat/completions", type: "application/json" };
 const form = { path: "/v1/audio/transcriptions", type: "multipart/form-data; boundary=form" };
-const SKETCHES: Record<string, (size: number) => Sketch> = {
+const SKETCHES = {
   "JSON, model first": (size) => ({
     ...json,
     write: (model) => Buffer.concat([Buffer.from(`{"model":"${model}", `), image(size), Buffer.from("}")]),
@@ -85,7 +87,7 @@ const SKETCHES: Record<string, (size: number) => Sketch> = {
     ...form,
     write: (model) => Buffer.concat([field("language", "en"), file(size), field("model", model), last]),
   }),
-};
+} satisfies Record<string, (size: number) => Sketch>;
 
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
@@ -98,37 +100,46 @@ interface Sending {
 function post(url: string, type: string, body: Buffer, { chunked = false, headers = {} }: Sending = {}) {
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
     const length = chunked ? {} : { "content-length": body.length };
-    const outgoing = request(url, { method: "POST", agent: false, headers: { "content-type": type, ...length, ...headers } });
+    const outgoing = request(url, {
+      method: "POST",
+      agent: false,
+      headers: { "content-type": type, ...length, ...headers },
+    });
     outgoing.on("error", reject);
     outgoing.on("response", (response) => {
       let text = "";
       response.setEncoding("utf8").on("data", (piece: string) => (text += piece));
       response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
     });
-    if (headers["expect"] === undefined) return void sendAll();
-    outgoing.on("continue", sendAll);
-    outgoing.flushHeaders();
-
-    function sendAll(): void {
+    const sendAll = () => {
       for (let at = 0; at < body.length; at += 100_000) outgoing.write(body.subarray(at, at + 100_000));
       outgoing.end();
-    }
+    };
+    outgoing.on("continue", sendAll);
+    if (headers["expect"] === undefined) sendAll();
+    else outgoing.flushHeaders();
   });
 }
 
 describe.each(Object.entries(SKETCHES))("%s", (_, sketch) => {
-  it.each(SIZES)("of %i bytes reaches a worker byte for byte, and with the worker's own spelling alone changed", async (size) => {
-    const { path, type, write } = sketch(size);
-    const own = write(MODEL);
-    const before = bare.recorded.length;
-    for (const model of [MODEL, ALIAS]) {
-      expect(await post(direct + path, type, write(model))).toMatchObject({ status: 200 });
-    }
-    const came = bare.recorded.slice(before).map(({ bytes, sha256, path }) => ({ bytes, sha256, path }));
-    const expected = { bytes: own.length, sha256: sha256(own), path };
-    expect(came).toEqual([expected, expected]);
-    expect(bare.recorded.at(-1)?.headers).toMatchObject({ "content-type": type, "content-length": String(own.length) });
-  });
+  it.each(SIZES)(
+    "of %i bytes reaches a worker byte for byte, and with the worker's own spelling alone changed",
+    async (size) => {
+      const { path, type, write } = sketch(size);
+      const own = write(MODEL);
+      const before = bare.recorded.length;
+      for (const model of [MODEL, ALIAS]) {
+        expect(await post(direct + path, type, write(model))).toMatchObject({ status: 200 });
+      }
+      const came = bare.recorded.slice(before).map(({ bytes, sha256, path }) => ({ bytes, sha256, path }));
+      const expected = { bytes: own.length, sha256: sha256(own), path };
+      expect(came).toEqual([expected, expected]);
+      expect(bare.recorded.at(-1)?.headers).toMatchObject({
+        "content-type": type,
+        "content-length": String(own.length),
+      });
+    },
+  );
 
   it("reaches an engine behind an agent as it does a bare one", async () => {
     const { path, type, write } = sketch(12 * MB);
@@ -161,14 +172,20 @@ describe.each(Object.entries(SKETCHES))("%s", (_, sketch) => {
 });
 
 describe("a request that cannot be routed by its body", () => {
-  const { path, type, write } = (SKETCHES["a form, model last"] as (size: number) => Sketch)(MB);
+  const { path, type, write } = SKETCHES["a form, model last"](MB);
 
   it.each<[string, string, string, Buffer, RegExp]>([
     ["a form for a path that takes JSON", json.path, type, write(MODEL), /takes JSON, not a form/],
     ["JSON by another name for a path that takes forms", path, "text/plain", Buffer.from("{}"), /takes a form/],
     ["a form without its end", path, type, write(MODEL).subarray(0, -6), /last boundary is missing/],
     ["a form with two models", path, type, Buffer.concat([field("model", "a"), write(MODEL)]), /two parts `model`/],
-    ["a form without a model", path, type, Buffer.concat([file(MB), last]), /neither the body nor the query has a `model`/],
+    [
+      "a form without a model",
+      path,
+      type,
+      Buffer.concat([file(MB), last]),
+      /neither the body nor the query has a `model`/,
+    ],
     ["JSON broken at its start, with a megabyte behind it", json.path, json.type, anything(MB), /not a JSON object/],
   ])("is refused with 400: %s", async (_, to, contentType, body, message) => {
     const { status, text } = await post(direct + to, contentType, body);

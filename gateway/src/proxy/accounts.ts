@@ -28,6 +28,7 @@ interface Ended extends Served {
   weighed: Weighed | null;
   /** Nobody wanted the answer any more. */
   gone: boolean;
+  joinedAs: string | null;
   tap: UsageTap;
 }
 
@@ -73,6 +74,7 @@ export class Accounts {
       waitedMs,
       weighed: call.weighed,
       gone: call.goneError !== null,
+      joinedAs: call.joinedAs,
       tap: call.tap,
     });
     if (this.#pending.length >= SETTLE_COUNT) this.settle();
@@ -106,6 +108,7 @@ export class Accounts {
         model: ended.model.slice(0, 200),
         worker: worker ?? undefined,
         warmth: warmth ?? undefined,
+        joinedAs: ended.joinedAs ?? undefined,
         status,
         code: error?.code,
         reason: error?.logged,
@@ -126,7 +129,7 @@ export class Accounts {
 
 /** A stream that broke, or that ended without the mark with which its API ends streams. */
 function isCutShort({ api, status, error, gone, tap }: Ended): boolean {
-  if (status !== 200 || !tap.eventStream) return false;
+  if (status !== 200 || !tap.streamed) return false;
   if (error !== null) return !gone;
-  return (api === "chat" || api === "completions") && !tap.sawDone();
+  return !tap.sawEnd(api);
 }

@@ -22,6 +22,13 @@ const MAX_ERROR_MS = 5_000;
 /** What is read whole is at most so large: the embeddings of a large batch, or pictures. */
 const MAX_WHOLE_BODY = 256 * 1_024 ** 2;
 
+/** What is wrong with a whole answer. */
+export interface Unreadable {
+  reason: string;
+  /** It is a good one, but does not tell what was asked for: the worker does not offer it. */
+  untold: boolean;
+}
+
 /** The caller's side of a try. */
 export interface AttemptTarget {
   worker: string;
@@ -33,11 +40,13 @@ export interface AttemptTarget {
   takes(status: number, rawHeaders: readonly string[]): boolean;
   /** Whether a good answer is read to its end before anything is passed on, by `readWhole` then. */
   gathers(status: number, rawHeaders: readonly string[]): boolean;
-  /** Reads a whole answer, for the caller. A string: what is wrong with it. */
-  readWhole(body: Buffer): Buffer | string;
+  /** Reads a whole answer, for the caller. */
+  readWhole(body: Buffer): Buffer | Unreadable;
   /** The answer is accepted: the next calls pass it on, no other worker is asked any more. */
   accept(status: number, rawHeaders: string[]): void;
   write(chunk: Buffer): boolean;
+  /** Nothing that follows can be passed on: what came so far is not what the worker's API has. */
+  readonly isSpoiled: boolean;
 }
 
 export type AttemptEnd =
@@ -67,8 +76,8 @@ export class Attempt implements ExchangeSink {
   #errorBody: Buffer[] | null = null;
   #errorBytes = 0;
   #stopErrorTimer = (): void => {};
-  /** All that the caller is to be told of an error answer has been passed on. */
-  #retold = false;
+  /** All that the caller is to get of the worker has been passed on. */
+  #over = false;
   /** An error answer that is not for the caller. */
   #failed: FailedAttempt | null = null;
 
@@ -119,7 +128,8 @@ export class Attempt implements ExchangeSink {
     if (this.#whole !== null) return this.#gather(this.#whole, chunk);
     if (this.#errorBody === null) {
       if (!this.#accepted && !this.#accept()) return true;
-      return this.#target.write(chunk);
+      const more = this.#target.write(chunk);
+      return this.#target.isSpoiled ? this.#stopReading() : more;
     }
     this.#errorBody.push(chunk);
     this.#errorBytes += chunk.length;
@@ -134,7 +144,7 @@ export class Attempt implements ExchangeSink {
     if (this.#failed !== null) {
       this.#done({ kind: "failed", failed: this.#failed });
     } else if (this.#accepted) {
-      const broke = outcome.ok || this.#retold ? null : outcome.failure;
+      const broke = outcome.ok || this.#over ? null : outcome.failure;
       this.#done({ kind: "relayed", status: this.#status, broke });
     } else if (!outcome.ok) {
       const { failure } = outcome;
@@ -154,8 +164,13 @@ export class Attempt implements ExchangeSink {
 
   #passWholeOn(whole: GatheredBytes): void {
     const body = this.#target.readWhole(whole.bytes());
-    if (typeof body === "string") this.#fail("worker_fault", body);
-    else if (this.#accept()) this.#target.write(body);
+    if (Buffer.isBuffer(body)) {
+      if (this.#accept()) this.#target.write(body);
+    } else if (body.untold) {
+      const { worker } = this.#target;
+      const told = { meaning: "unknown_model", status: 501, untold: true, reason: body.reason } as const;
+      this.#failed = { worker, by: "answer", retryAfterS: null, ...told };
+    } else this.#fail("worker_fault", body.reason);
   }
 
   /**
@@ -184,9 +199,12 @@ export class Attempt implements ExchangeSink {
     if (!this.#accept()) return true;
     let more = true;
     for (const piece of pieces) more = this.#target.write(piece);
-    if (!this.#target.retellsErrors) return more;
-    // One that never ends must not hold a caller who has its answer.
-    this.#retold = true;
+    return this.#target.retellsErrors ? this.#stopReading() : more;
+  }
+
+  /** An answer that never ends must not hold a caller who has all that there is to have of it. */
+  #stopReading(): true {
+    this.#over = true;
     this.#exchange.cancel();
     return true;
   }

@@ -1,11 +1,12 @@
-import { apiForm, FarmError, isEventStream, isPacked, NO_BODY, takesMoreEvents } from "@farmgate/shared";
+import { apiForm, FarmError, isEventStream, isLineStream, isPacked, NO_BODY, takesMoreEvents } from "@farmgate/shared";
 import { type AnswerMeaning, meaningFrom } from "@farmgate/engines";
-import type { AnswerRelay, ExchangeFailure } from "@farmgate/wire";
+import type { ExchangeFailure, Relay } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
-import type { AttemptEnd, AttemptTarget } from "./attempt.ts";
+import type { AttemptEnd, AttemptTarget, Unreadable } from "./attempt.ts";
 import { TranslatedAnswer } from "../translate/translated-answer.ts";
 import type { AnswerTime, Translated } from "../translate/translation.ts";
+import { refusesUsage } from "../translate/without-usage.ts";
 import type { Call, Received } from "./call.ts";
 import { answerHeaders } from "./headers.ts";
 import { fitsOpenStream, OpenedAnswer } from "./opened-answer.ts";
@@ -27,7 +28,7 @@ export class CallerSide implements AttemptTarget {
   readonly #call: Call;
   readonly #received: Received;
   readonly #choice: Choice;
-  readonly #relay: AnswerRelay;
+  readonly #relay: Relay;
   /** As what the worker was asked; null: as the caller put it. */
   readonly #translated: Translated | null;
   /** The worker's answer, where it is translated. */
@@ -37,14 +38,7 @@ export class CallerSide implements AttemptTarget {
   /** Set for an answer that comes into a stream which was begun before. */
   #opened: OpenedAnswer | null = null;
 
-  constructor(
-    farm: Farm,
-    call: Call,
-    received: Received,
-    choice: Choice,
-    translated: Translated | null,
-    relay: AnswerRelay,
-  ) {
+  constructor(farm: Farm, call: Call, received: Received, choice: Choice, translated: Translated | null, relay: Relay) {
     this.worker = choice.worker.config.name;
     this.#farm = farm;
     this.#call = call;
@@ -55,6 +49,8 @@ export class CallerSide implements AttemptTarget {
   }
 
   meaning(answer: { status: number; body: string }): AnswerMeaning {
+    // It is asked once more then, without: `ask` in `forward.ts`.
+    if (refusesUsage(this.#translated, answer)) return "worker_fault";
     return meaningFrom(this.#choice.worker.engine, answer);
   }
 
@@ -68,14 +64,18 @@ export class CallerSide implements AttemptTarget {
   }
 
   gathers(status: number, rawHeaders: readonly string[]): boolean {
-    if (this.#translated === null || status >= 300) return false;
+    if (status >= 300) return false;
+    if (this.#translated === null) return this.#call.isGathered;
     this.#translation = new TranslatedAnswer(this.#translated, apiForm(this.#call.api).streams, rawHeaders);
     return this.#translation.isWhole;
   }
 
-  readWhole(body: Buffer): Buffer | string {
-    const text = this.#translation?.whole(body, this.#time()) ?? null;
-    return text === null ? (this.#translation?.problem ?? "no answer") : Buffer.from(text);
+  readWhole(body: Buffer): Buffer | Unreadable {
+    const translation = this.#translation;
+    if (translation === null) return body;
+    const text = translation.whole(body, this.#time());
+    if (text !== null) return Buffer.from(text);
+    return { reason: translation.problem ?? "no answer", untold: translation.untold };
   }
 
   accept(status: number, workerHeaders: string[]): void {
@@ -87,7 +87,7 @@ export class CallerSide implements AttemptTarget {
     call.takesComments &&= call.opened || takesMoreEvents(rawHeaders);
     if (call.opened) this.#opened = new OpenedAnswer(call, this.#relay, status, rawHeaders);
     else this.#relay.start(status, answerHeaders(rawHeaders, this.#origin(), call.cors));
-    call.tap.eventStream = isEventStream(rawHeaders);
+    call.tap.streamed = isEventStream(rawHeaders) || isLineStream(rawHeaders);
     if (status >= 300) return;
     tellAnswered(this.#farm, call);
     if (call.prefix !== null) this.#farm.affinity.answered(call.prefix, this.worker);
@@ -102,6 +102,10 @@ export class CallerSide implements AttemptTarget {
     if (translation === null || translation.isWhole) return this.#pass(chunk);
     const text = translation.push(chunk, this.#time());
     return text === "" || this.#pass(Buffer.from(text));
+  }
+
+  get isSpoiled(): boolean {
+    return (this.#translation?.problem ?? null) !== null;
   }
 
   /** The request is sent to nobody any more. */
@@ -122,7 +126,7 @@ export class CallerSide implements AttemptTarget {
       this.#relay.finish(this.#fault === null ? this.#opened?.last() : this.#retold(this.#fault, status));
       return { kind: "relayed", status, error: null };
     }
-    const error = call.goneError ?? brokenError(this.worker, broke);
+    const error = call.goneError ?? brokenError(this.worker, broke, this.isSpoiled);
     this.#relay.break(call.family, error, call.id);
     return { kind: "relayed", status, error };
   }
@@ -159,15 +163,20 @@ export class CallerSide implements AttemptTarget {
   }
 
   #origin() {
-    const { id: requestId, attempts, weighed } = this.#call;
+    const { id: requestId, family, attempts, weighed } = this.#call;
     const { upstreamModel: model, warmth } = this.#choice;
-    return { requestId, worker: this.worker, model, warmth, attempts, weighed };
+    return { family, requestId, worker: this.worker, model, warmth, attempts, weighed };
   }
 }
 
-/** What a caller is told of an answer that broke after it had begun. */
-function brokenError(worker: string, broke: ExchangeFailure): FarmError {
-  return broke.kind === "timeout"
-    ? new FarmError("timeout_idle", `Worker "${worker}" stopped sending in the middle of its answer.`)
-    : new FarmError("worker_failed", `Worker "${worker}" broke off in the middle of its answer (${broke.message}).`);
+/** What a caller is told of an answer that broke after it had begun; `quoted`: it tells the worker's own words. */
+function brokenError(worker: string, broke: ExchangeFailure, quoted: boolean): FarmError {
+  if (broke.kind === "timeout") {
+    return new FarmError("timeout_idle", `Worker "${worker}" stopped sending in the middle of its answer.`);
+  }
+  const start = `Worker "${worker}" broke off in the middle of its answer`;
+  const error = new FarmError("worker_failed", `${start} (${broke.message}).`);
+  // An engine may quote what it was asked.
+  if (quoted) error.logged = `${start}.`;
+  return error;
 }

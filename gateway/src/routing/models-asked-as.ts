@@ -9,16 +9,17 @@ import { speaks } from "./ways.ts";
  */
 export function modelsAskedAs(
   ways: readonly Api[],
-  { workers, union }: Catalog,
+  catalog: Catalog,
   names: NameRules,
   patterns: readonly string[],
 ): string[] {
+  const { workers, union } = catalog;
   const found = new Set<string>();
   const well = workers.filter(({ health }) => health === "healthy");
   for (const group of [well, workers]) {
     if (found.size > 0) break;
     for (const id of group.flatMap((worker) => [...spokenThere(worker, ways)])) {
-      const resolved = resolveName(id, names);
+      const resolved = resolveName(id, names, catalog);
       if (keyAllows(patterns, resolved, union)) found.add(union.get(resolved.key)?.id ?? id);
     }
   }

@@ -1,3 +1,4 @@
+import type { EngineName } from "@farmgate/engines";
 import type { Api } from "@farmgate/shared";
 
 /** A request's JSON body, parsed. */
@@ -15,6 +16,8 @@ export interface AnswerTime {
 export interface TranslationContext {
   /** The model as the worker spells it. */
   model: string;
+  /** Who is asked, since engines differ in what they take beyond their API; null: not recognised. */
+  engine: EngineName | null;
   /** The request's id, unique: ids in answers are made of it. */
   requestId: string;
   /** The moment of the translation. Milliseconds since the Unix epoch. */
@@ -61,5 +64,10 @@ export type Translator = (body: JsonObject, context: TranslationContext) => Tran
 
 /** A worker's answer that is not what its API has, or an error that the worker told inside it. */
 export class TranslationError extends Error {
-  override readonly name = "TranslationError";
+  override readonly name: string = "TranslationError";
+}
+
+/** A whole answer that is good, but does not tell what was asked for: the worker does not offer it in this way. */
+export class UntoldError extends TranslationError {
+  override readonly name = "UntoldError";
 }

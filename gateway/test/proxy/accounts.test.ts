@@ -22,6 +22,7 @@ function ended(more: Record<string, unknown> = {}): Parameters<Accounts["add"]>[
     firstByteAt: 10,
     waitedMs: 0,
     weighed: null,
+    joinedAs: null,
     goneError: null,
     tap: new UsageTap(),
     ...more,
@@ -87,10 +88,19 @@ describe("the account of a request", () => {
     expect(lines[1]).toMatchObject({ decision: undefined, waitMs: undefined, swapMs: undefined });
   });
 
+  it("says of which joint request it was part", () => {
+    const lines: unknown[] = [];
+    const log = { info: (fields: unknown) => lines.push(fields) };
+    const { books } = accounts(log as unknown as Parameters<typeof accounts>[0]);
+    books.add(ended({ joinedAs: "req_1" }), { status: 200, error: null });
+    books.settle();
+    expect(lines[0]).toMatchObject({ id: "r", joinedAs: "req_1" });
+  });
+
   it("counts a stream that broke as cut short, but not one that nobody wanted any more", async () => {
     const { books, metrics } = accounts();
     const tap = new UsageTap();
-    tap.eventStream = true;
+    tap.streamed = true;
     const broke = new FarmError("worker_failed", "it broke");
     books.add(ended({ tap }), { status: 200, error: broke });
     books.add(ended({ tap, goneError: broke }), { status: 200, error: broke });

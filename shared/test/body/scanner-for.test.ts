@@ -63,7 +63,11 @@ describe("a request is refused", () => {
 
   it("for what was found in its body, and for its packing where it is packed", () => {
     const scan = { ok: false as const, message: "the body is empty", param: "model" };
-    expect(refusal(() => foundIn(scan))).toMatchObject({ code: "invalid_request", param: "model", message: /is empty\./ });
+    expect(refusal(() => foundIn(scan))).toMatchObject({
+      code: "invalid_request",
+      param: "model",
+      message: /is empty\./,
+    });
     expect(refusal(() => foundIn(scan, "gzip")).message).toMatch(/packed \(content-encoding: gzip\); send it unpacked/);
   });
 });
