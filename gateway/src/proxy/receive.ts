@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { HEADER, scanOrRefuse } from "@farmgate/shared";
+import { foundIn, HEADER, namedModel, scannerFor } from "@farmgate/shared";
 import { readBody, wishesOf } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Call, Received } from "./call.ts";
@@ -9,15 +9,19 @@ import { hopsOf } from "./headers.ts";
 export async function receive(farm: Farm, call: Call): Promise<Received> {
   const { headers } = call.request;
   const hops = hopsOf(singleValue(headers, HEADER.hop), headers.via, farm.mark);
+  const scanner = scannerFor(call.api, call.request.rawHeaders);
   const reading = readBody(call.request, farm.config.limits.body, {
     share: call.share,
+    scanner,
     onStart: (stop) => call.onGone(stop),
   });
   const body = await reading.finally(() => call.onGone(null));
   call.receivedAt = farm.clock.now();
-  const scan = scanOrRefuse(body, headers["content-encoding"]);
+  const scan = foundIn(scanner.finish(), headers["content-encoding"]);
+  const model = namedModel(call.api, scan.model, call.request.url ?? "");
   const { priority, deadlineMs } = wishesOf(headers);
-  return { body, scan, hops, priority, deadlineAt: deadlineMs === null ? null : call.arrivedAt + deadlineMs };
+  const deadlineAt = deadlineMs === null ? null : call.arrivedAt + deadlineMs;
+  return { body, scan, model, hops, priority, deadlineAt };
 }
 
 function singleValue(headers: IncomingHttpHeaders, name: string): string | undefined {
