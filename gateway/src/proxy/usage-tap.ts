@@ -10,14 +10,16 @@ export interface Usage {
 export class UsageTap extends AnswerTail {
   /** Set when the answer is a stream of events. */
   eventStream = false;
+  /** Set when the answer is compressed: what it says stays unknown. */
+  packed = false;
 
-  /** Whether the stream ended the way OpenAI's do. */
+  /** Whether the stream ended the way OpenAI's do, or may have. */
   sawDone(): boolean {
-    return /data: ?\[DONE\]/.test(this.text());
+    return this.packed || /data: ?\[DONE\]/.test(this.text());
   }
 
   usage(): Usage | null {
-    return readUsage(this.text());
+    return this.packed ? null : readUsage(this.text());
   }
 }
 
