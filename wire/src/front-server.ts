@@ -101,7 +101,7 @@ export class FrontServer extends Server {
     const open = this.#answers.get(socket) ?? this.#meet(socket);
     open.push(response);
     this.#open += 1;
-    response.once("close", () => {
+    response.on("close", () => {
       open.splice(open.indexOf(response), 1);
       this.#open -= 1;
       if (open.length === 0 && !this.listening) socket.destroySoon();
@@ -141,8 +141,8 @@ export function onCallerLeft(request: IncomingMessage, response: ServerResponse,
     // Else the connection would stay until a caller who has left has read what is under way to it.
     response.destroy();
   };
-  socket.once("end", half);
-  response.once("close", () => {
+  socket.on("end", half);
+  response.on("close", () => {
     socket.removeListener("end", half);
     if (!response.writableFinished) left();
   });

@@ -4,6 +4,7 @@ import type { Farm } from "../farm.ts";
 import { prefixHashes } from "../routing/prefix-hashes.ts";
 import { fallbacksOf, keyAllows, type ResolvedName, resolveName } from "../routing/resolve-name.ts";
 import type { RoutingRequest } from "../routing/types.ts";
+import { NONE_SPENT } from "../routing/ways.ts";
 import { waysOf } from "../translate/ways.ts";
 import type { Call, Received } from "./call.ts";
 
@@ -28,5 +29,5 @@ function toRequest(farm: Farm, call: Call, { body, scan }: Received, { name, key
   const hasChoice = farm.config.routing.affinity && farm.catalog.current.workers.length > 1;
   call.prefix = hasChoice ? prefixHashes(body, scan, key, call.callerName) : null;
   const prefixWorker = call.prefix === null ? null : farm.affinity.find(call.prefix);
-  return { key, name, api: call.api, ways: waysOf(call.api), spent: new Set(), prefixWorker };
+  return { key, name, api: call.api, ways: waysOf(call.api), spent: NONE_SPENT, prefixWorker };
 }

@@ -9,15 +9,22 @@ import { hopsOf } from "./headers.ts";
 export async function receive(farm: Farm, call: Call): Promise<Received> {
   const { headers } = call.request;
   const hops = hopsOf(singleValue(headers, HEADER.hop), headers.via, farm.mark);
-  const reading = readBody(call.request, farm.config.limits.body, {
-    share: call.share,
-    onStart: (stop) => call.onGone(stop),
-  });
-  const body = await reading.finally(() => call.onGone(null));
+  const body = await readFrom(farm, call);
   call.receivedAt = farm.clock.now();
   const scan = scanOrRefuse(body, headers["content-encoding"]);
   const { priority, deadlineMs } = wishesOf(headers);
   return { body, scan, hops, priority, deadlineAt: deadlineMs === null ? null : call.arrivedAt + deadlineMs };
+}
+
+async function readFrom(farm: Farm, call: Call): Promise<Buffer> {
+  try {
+    return await readBody(call.request, farm.config.limits.body, {
+      share: call.share,
+      onStart: (stop) => call.onGone(stop),
+    });
+  } finally {
+    call.onGone(null);
+  }
 }
 
 function singleValue(headers: IncomingHttpHeaders, name: string): string | undefined {

@@ -23,7 +23,7 @@ export interface RoutingRequest {
   /** The APIs as which the question can be put to a worker, best first: `api` itself, then its translations. */
   ways: readonly Api[];
   /** `wayKey` of the ways that led nowhere in this very request; grows as it is tried. */
-  spent: Set<string>;
+  spent: ReadonlySet<string>;
   /** The worker that answered this conversation's prefix, if one is remembered. */
   prefixWorker: string | null;
 }
