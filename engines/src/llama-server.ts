@@ -159,5 +159,7 @@ function toModel(model: Element, state: ModelState, vision: boolean): CatalogMod
     contextLength: model.meta?.n_ctx ?? null,
     memoryBytes: bytesOf(model.meta?.size),
   });
-  return vision ? { ...read, kind: "vision" } : read;
+  // It has a form of its own for models whose template knows no tools.
+  if (vision) return { ...read, kind: "vision", capabilities: ["tools", "vision"] };
+  return read.kind === "chat" ? { ...read, capabilities: ["tools"] } : read;
 }

@@ -35,7 +35,7 @@ const SPOKEN: Readonly<Record<Exclude<EngineName, "agent">, readonly Api[]>> = {
   tgi: ["chat", "completions"],
   koboldcpp: ["chat", "completions"],
   jano: ["chat"],
-  tei: ["embeddings"],
+  tei: ["embeddings", "tei-rerank"],
   whisper: ["transcriptions", "translations"],
   openai: [...TEXT, "rerank", "realtime", ...AUDIO, ...IMAGES],
 };

@@ -38,6 +38,8 @@ export interface AttemptTarget {
   /** The answer is accepted: the next calls pass it on, no other worker is asked any more. */
   accept(status: number, rawHeaders: string[]): void;
   write(chunk: Buffer): boolean;
+  /** Nothing that follows can be passed on: what came so far is not what the worker's API has. */
+  readonly isSpoiled: boolean;
 }
 
 export type AttemptEnd =
@@ -67,8 +69,8 @@ export class Attempt implements ExchangeSink {
   #errorBody: Buffer[] | null = null;
   #errorBytes = 0;
   #stopErrorTimer = (): void => {};
-  /** All that the caller is to be told of an error answer has been passed on. */
-  #retold = false;
+  /** All that the caller is to get of the worker has been passed on. */
+  #over = false;
   /** An error answer that is not for the caller. */
   #failed: FailedAttempt | null = null;
 
@@ -119,7 +121,8 @@ export class Attempt implements ExchangeSink {
     if (this.#whole !== null) return this.#gather(this.#whole, chunk);
     if (this.#errorBody === null) {
       if (!this.#accepted && !this.#accept()) return true;
-      return this.#target.write(chunk);
+      const more = this.#target.write(chunk);
+      return this.#target.isSpoiled ? this.#stopReading() : more;
     }
     this.#errorBody.push(chunk);
     this.#errorBytes += chunk.length;
@@ -134,7 +137,7 @@ export class Attempt implements ExchangeSink {
     if (this.#failed !== null) {
       this.#done({ kind: "failed", failed: this.#failed });
     } else if (this.#accepted) {
-      const broke = outcome.ok || this.#retold ? null : outcome.failure;
+      const broke = outcome.ok || this.#over ? null : outcome.failure;
       this.#done({ kind: "relayed", status: this.#status, broke });
     } else if (!outcome.ok) {
       const { failure } = outcome;
@@ -184,9 +187,12 @@ export class Attempt implements ExchangeSink {
     if (!this.#accept()) return true;
     let more = true;
     for (const piece of pieces) more = this.#target.write(piece);
-    if (!this.#target.retellsErrors) return more;
-    // One that never ends must not hold a caller who has its answer.
-    this.#retold = true;
+    return this.#target.retellsErrors ? this.#stopReading() : more;
+  }
+
+  /** An answer that never ends must not hold a caller who has all that there is to have of it. */
+  #stopReading(): true {
+    this.#over = true;
     this.#exchange.cancel();
     return true;
   }

@@ -1,4 +1,4 @@
-import { apiForm, FarmError, isEventStream, isPacked, takesMoreEvents } from "@farmgate/shared";
+import { apiForm, FarmError, isEventStream, isLineStream, isPacked, takesMoreEvents } from "@farmgate/shared";
 import { type AnswerMeaning, meaningFrom } from "@farmgate/engines";
 import type { AnswerRelay, ExchangeFailure } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
@@ -89,7 +89,7 @@ export class CallerSide implements AttemptTarget {
     call.takesComments &&= call.opened || takesMoreEvents(rawHeaders);
     if (call.opened) this.#opened = new OpenedAnswer(call, this.#relay, status, rawHeaders);
     else this.#relay.start(status, answerHeaders(rawHeaders, this.#origin(), call.cors));
-    call.tap.eventStream = isEventStream(rawHeaders);
+    call.tap.streamed = isEventStream(rawHeaders) || isLineStream(rawHeaders);
     call.tap.packed = isPacked(rawHeaders);
     if (status >= 300) return;
     tellAnswered(this.#farm, call);
@@ -105,6 +105,10 @@ export class CallerSide implements AttemptTarget {
     if (translation === null || translation.isWhole) return this.#pass(chunk);
     const text = translation.push(chunk, this.#time());
     return text === "" || this.#pass(Buffer.from(text));
+  }
+
+  get isSpoiled(): boolean {
+    return (this.#translation?.problem ?? null) !== null;
   }
 
   /** The request is sent to nobody any more. */
@@ -125,7 +129,7 @@ export class CallerSide implements AttemptTarget {
       this.#relay.finish(this.#fault === null ? this.#opened?.last() : this.#retold(this.#fault, status));
       return { kind: "relayed", status, error: null };
     }
-    const error = call.goneError ?? brokenError(this.worker, broke);
+    const error = call.goneError ?? brokenError(this.worker, broke, this.isSpoiled);
     this.#relay.break(call.family, error, call.id);
     return { kind: "relayed", status, error };
   }
@@ -168,9 +172,14 @@ export class CallerSide implements AttemptTarget {
   }
 }
 
-/** What a caller is told of an answer that broke after it had begun. */
-function brokenError(worker: string, broke: ExchangeFailure): FarmError {
-  return broke.kind === "timeout"
-    ? new FarmError("timeout_idle", `Worker "${worker}" stopped sending in the middle of its answer.`)
-    : new FarmError("worker_failed", `Worker "${worker}" broke off in the middle of its answer (${broke.message}).`);
+/** What a caller is told of an answer that broke after it had begun; `quoted`: it tells the worker's own words. */
+function brokenError(worker: string, broke: ExchangeFailure, quoted: boolean): FarmError {
+  if (broke.kind === "timeout") {
+    return new FarmError("timeout_idle", `Worker "${worker}" stopped sending in the middle of its answer.`);
+  }
+  const start = `Worker "${worker}" broke off in the middle of its answer`;
+  const error = new FarmError("worker_failed", `${start} (${broke.message}).`);
+  // An engine may quote what it was asked.
+  if (quoted) error.logged = `${start}.`;
+  return error;
 }

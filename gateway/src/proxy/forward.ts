@@ -10,7 +10,15 @@ import type { Translated } from "../translate/translation.ts";
 import type { Served } from "./accounts.ts";
 import type { Call, Received } from "./call.ts";
 import { answerDryRun, isDryRun } from "./dry-run.ts";
-import { afterFailure, type FailedAttempt, failureError, isNotOfferedThere, readDrop, retryReason } from "./failure.ts";
+import {
+  afterFailure,
+  type FailedAttempt,
+  failureError,
+  isNotOfferedThere,
+  isUnknownThere,
+  readDrop,
+  retryReason,
+} from "./failure.ts";
 import { modelsToTry } from "./models-to-try.ts";
 import { receive } from "./receive.ts";
 import { type Sent, sendTo } from "./send.ts";
@@ -70,8 +78,9 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
     if (isLate(farm, received)) return { status: null, error: deadlineError() };
     const taken = await takeWorker(farm, call, received, request, tried);
     if (!isTaken(taken)) {
-      const error =
-        history.length === 0 ? (refusal ?? nothingError(farm, taken)) : walkError(farm, request, tried, history);
+      // That workers do not know the model says less than why those that have it cannot be asked.
+      if (refusal !== null && history.every(isUnknownThere)) return { status: null, error: refusal };
+      const error = history.length === 0 ? nothingError(farm, taken) : walkError(farm, request, tried, history);
       return { status: null, error };
     }
     const { choice } = taken;

@@ -76,7 +76,7 @@ describe("a connection that breaks inside a stream", () => {
       expect(told.slice(gap.length)).toMatch(form);
       expect(told).not.toMatch(/finish_reason|\[DONE\]|"done":true|message_stop|response\.completed/);
     }
-    if (which === "vllm") await until(async () => (await truncated(farm)) === before + 2, "both are counted");
+    await until(async () => (await truncated(farm)) === before + 2, "both are counted");
   });
 
   it("is told by a broken connection where no event of ours can follow", async () => {

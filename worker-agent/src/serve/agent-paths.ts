@@ -5,6 +5,7 @@ const JSON_PATHS: ReadonlySet<string> = new Set([
   "/v1/embeddings",
   "/v1/responses",
   "/v1/rerank",
+  "/rerank",
   "/v1/audio/speech",
   "/v1/images/generations",
   "/v1/messages",
