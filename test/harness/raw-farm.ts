@@ -19,7 +19,7 @@ export async function startRawFarm(cleanup: Cleanup, reached: Reached, config: R
     worker,
     url,
     pid,
-    output: gateway.output,
+    output: () => gateway.output(),
     ask: (path: string, body: object = {}, headers: Record<string, string> = {}) =>
       ask(`${url}${path}`, { model: "m", stream: true, ...body }, headers),
     metrics: async () => await (await fetch(`${url}/metrics`)).text(),

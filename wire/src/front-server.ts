@@ -127,7 +127,7 @@ export class FrontServer extends Server {
  * node tells nobody, and what is under way for them would go on.
  */
 function closeUnsent(open: readonly ServerResponse[]): void {
-  for (const response of [...open]) {
+  for (const response of open.slice()) {
     response.destroy();
     if (!response.closed) response.emit("close");
   }

@@ -39,7 +39,7 @@ describe.each(["vllm", "agent"] as const)("the events of a worker reached as %s"
   afterAll(() => cleanup.run());
 
   it("arrive byte for byte and as soon as they are sent, cut at every place, and are counted", async () => {
-    const asked = new Map<number, Asked>();
+    const asked = new Map<number, Asked | undefined>();
     farm.worker.answer = async ({ socket, body }) => {
       const { cut } = JSON.parse(body.toString()) as { cut: number };
       socket.write(Buffer.concat([Buffer.from(STREAM_HEAD), chunk(EVENTS.subarray(0, cut))]));
@@ -48,9 +48,10 @@ describe.each(["vllm", "agent"] as const)("the events of a worker reached as %s"
     };
     for (let from = 1; from < EVENTS.length; from += 32) {
       const cuts = Array.from({ length: Math.min(32, EVENTS.length - from) }, (_, i) => from + i);
-      for (const cut of cuts) asked.set(cut, farm.ask(CHAT, { cut }));
-      const answers = await Promise.all(cuts.map((cut) => asked.get(cut)?.answer));
-      for (const answer of answers) expect(answer?.bytes.equals(EVENTS)).toBe(true);
+      const now = cuts.map((cut) => farm.ask(CHAT, { cut }));
+      for (const [i, cut] of cuts.entries()) asked.set(cut, now[i]);
+      for (const { bytes } of await Promise.all(now.map(({ answer }) => answer)))
+        expect(bytes.equals(EVENTS)).toBe(true);
     }
     const streams = EVENTS.length - 1;
     await until(async () => (await farm.metrics()).includes(`direction="prompt"} ${7 * streams}`), "usage is counted");
