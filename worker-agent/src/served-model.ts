@@ -48,6 +48,9 @@ export interface ServedModel {
   kind: string | null;
   /** Which APIs its engine says that it speaks; null: it says nothing. */
   apis: readonly Api[] | null;
+  /** What its engine says of the weights; null: nothing. */
+  quantization: string | null;
+  digest: string | null;
 }
 
 /**
@@ -137,6 +140,8 @@ function toServed(model: AgentConfig["models"][number], config: AgentConfig, sha
     drainOnAbort: { bytes: model.drainOnAbort.bytes, ms: model.drainOnAbort.time },
     kind: null,
     apis: null,
+    quantization: null,
+    digest: null,
   };
 }
 

@@ -1,4 +1,4 @@
-import { apiForm, FarmError, HEADER, inferenceApi, pathOf } from "@farmgate/shared";
+import { apiFamily, apiForm, FarmError, inferenceApi, pathOf, requestIdHeaders } from "@farmgate/shared";
 import { answerError, type HttpHandler, onCallerLeft } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import { Call } from "../proxy/call.ts";
@@ -14,16 +14,17 @@ export function createDoor(farm: Farm, control: HttpHandler): HttpHandler {
     const candidate = farm.ids.idFor(request.headers);
     const id = farm.live.has(candidate) ? farm.ids.next() : candidate;
     const cors = corsHeaders(request.headers.origin, farm.config.cors.origins);
+    const path = pathOf(request.url ?? "/");
+    const ids = () => requestIdHeaders(apiFamily(path, request.headers), id);
     if (request.method === "OPTIONS") {
-      const headers = [HEADER.requestId, id, ...cors, ...preflightHeaders(request.headers, farm.config.cors.origins)];
+      const headers = [...ids(), ...cors, ...preflightHeaders(request.headers, farm.config.cors.origins)];
       response.writeHead(204, headers).end();
       return;
     }
-    const path = pathOf(request.url ?? "/");
     const api = inferenceApi(path);
     if (api === null) {
-      response.setHeader(HEADER.requestId, id);
-      for (let i = 0; i < cors.length; i += 2) response.setHeader(cors[i] ?? "", cors[i + 1] ?? "");
+      const headers = [...ids(), ...cors];
+      for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i] ?? "", headers[i + 1] ?? "");
       control(request, response);
       return;
     }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Api, type ApiFamily, FarmError, type ScannedBody } from "@farmgate/shared";
-import type { BodyShare, Caller, RequestPriority } from "@farmgate/wire";
+import { AnswerRelay, type BodyShare, type Caller, type Relay, type RequestPriority } from "@farmgate/wire";
 import type { PrefixHashes } from "../routing/prefix-hashes.ts";
 import type { Warmth, Weighed } from "../routing/types.ts";
 import type { LiveRequest, RequestPhase } from "./live-requests.ts";
@@ -73,6 +73,8 @@ export class Call implements LiveRequest {
   takesComments = false;
   /** When the last comment was sent. */
   commentedAt: number | null = null;
+  /** The id of the joint request that it was part of. */
+  joinedAs: string | null = null;
   /** Its stream was begun with a comment: the head went out before any worker had answered. */
   opened = false;
   /** The try that answers. */
@@ -95,6 +97,21 @@ export class Call implements LiveRequest {
 
   get lastByteAt(): number | null {
     return this.attempt?.lastByteAt ?? null;
+  }
+
+  /** Its headers as it sent them, flat. */
+  get rawHeaders(): readonly string[] {
+    return this.request.rawHeaders;
+  }
+
+  /** A good answer is read to its end before anything of it is passed on. */
+  get isGathered(): boolean {
+    return false;
+  }
+
+  /** Where the answer of one try goes; `resume` is called when more of it may come. */
+  relay(resume: () => void): Relay {
+    return new AnswerRelay(this.response, this.tap, resume);
   }
 
   get callerName(): string {

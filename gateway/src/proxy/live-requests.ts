@@ -18,7 +18,8 @@ export interface LiveRequest {
   cancel(reason: FarmError): void;
 }
 
-export type RequestPhase = "receiving" | "waiting" | "asking" | "answering";
+/** joined: it waits for others like it, or is part of a joint request, which is told beside it. */
+export type RequestPhase = "receiving" | "waiting" | "joined" | "asking" | "answering";
 
 /**
  * Where a request stands while it is under way, emptied when it leaves. A Map leaves its old tables behind as it

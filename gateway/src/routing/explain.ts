@@ -16,6 +16,8 @@ interface RankedWorker {
   upstreamModel: string;
   /** As what it would be asked. */
   api: Api;
+  /** Its copy, where the copies of the model differ. */
+  variant?: { digest: string | null; quantization: string | null; context_length: number | null };
 }
 
 type ExplainedDecision =
@@ -55,7 +57,7 @@ export function explain(request: RoutingRequest, context: RoutingContext): Expla
     .filter((entry) => !tried.has(entry.config.name))
     .map((entry) => ({
       worker: entry.config.name,
-      reason: describeStanding(standingOf(entry, request, context), entry, request.key),
+      reason: describeStanding(standingOf(entry, request, context), entry, request),
     }));
   return {
     model: request.name,
@@ -80,9 +82,10 @@ function chosen(
   const refused = entry.refused ? ", as it refused the last connection" : "";
   const drops = droppedBy(entry, choice.model, standing, context);
   const late = drops === null ? refused : `${refused}, as ${dropsWords(drops)}`;
-  const words = describeStanding(standing, entry, request.key);
+  const words = describeStanding(standing, entry, request);
   const reason = before?.set === set ? `${words}; next after ${before.worker}${late}` : choice.reason;
-  return { worker: name, set, warmth, reason, inflight: context.inflight.worker(name), upstreamModel, api };
+  const inflight = context.inflight.worker(name);
+  return { worker: name, set, warmth, reason, inflight, upstreamModel, api, ...variantAt(name, request, context) };
 }
 
 /** The workers that the request would wait for; never empty after a `wait` for that set. */
@@ -102,13 +105,25 @@ function atTheirCap(
       worker: name,
       set,
       warmth: standing.warmth,
-      reason: `${describeStanding(standing, entry, request.key)}; at its cap of ${maxConcurrent}: a request would wait`,
+      reason: `${describeStanding(standing, entry, request)}; at its cap of ${maxConcurrent}: a request would wait`,
       inflight: context.inflight.worker(name),
       upstreamModel: entry.byKey.get(request.key)?.id ?? request.name,
       api: apiFor(entry, request, context.now),
+      ...variantAt(name, request, context),
     });
   }
   return ranked;
+}
+
+function variantAt(
+  worker: string,
+  { key }: RoutingRequest,
+  { catalog }: RoutingContext,
+): Pick<RankedWorker, "variant"> {
+  const variant = catalog.union.get(key)?.variants?.find((one) => one.worker === worker);
+  if (variant === undefined) return {};
+  const { digest, quantization, contextLength } = variant;
+  return { variant: { digest, quantization, context_length: contextLength } };
 }
 
 function toExplained(decision: Decision): ExplainedDecision {

@@ -93,6 +93,8 @@ function toServed(
     drainOnAbort: { bytes: said?.drainOnAbort.bytes ?? 0, ms: said?.drainOnAbort.time ?? 0 },
     kind: model.kind,
     apis: model.apis,
+    quantization: model.quantization,
+    digest: model.digest,
   };
 }
 

@@ -97,6 +97,8 @@ export async function commandRig() {
         leaves: "call",
         kind: null,
         apis: null,
+        quantization: null,
+        digest: null,
         sharesUrl: false,
         slots: 1,
         ready: "health",

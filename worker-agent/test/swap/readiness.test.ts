@@ -48,6 +48,8 @@ async function engine(answer: (path: string, asked: number) => [number, unknown]
     drainOnAbort: { bytes: 0, ms: 0 },
     kind: null,
     apis: null,
+    quantization: null,
+    digest: null,
     ...changes,
   });
   return { requests, asker, model, server };
