@@ -62,7 +62,7 @@ function toRequest(
   farm: Farm,
   call: Call,
   received: Received,
-  { worker, upstreamModel }: Choice,
+  { worker, upstreamModel, api }: Choice,
   translated: Translated | null,
   upstream: Upstream,
   deadlineLeftMs: number | null,
@@ -78,7 +78,7 @@ function toRequest(
     hops: received.hops,
     mark: farm.mark,
   });
-  const path = upstream.prefix + (translated === null ? (call.request.url ?? "/") : apiForm(translated.api).path);
+  const path = upstream.prefix + (api === call.api ? (call.request.url ?? "/") : apiForm(api).path);
   const body =
     translated === null
       ? replaceModel(received.body, received.scan, upstreamModel)

@@ -6,7 +6,7 @@ import { type FailedAttempt, faultWords, isPairFault } from "./failure.ts";
 
 /** What the catalogue learns from a failed try. `late`: the caller's deadline has passed. */
 export function tellCatalog(farm: Farm, call: Call, choice: Choice, failed: FailedAttempt, late: boolean): void {
-  const { api } = call;
+  const { api } = choice;
   const worker = choice.worker.config.name;
   const model = choice.upstreamModel;
   if (isPairFault(failed, late)) tellFault(farm, call, worker, faultWords(failed), false);

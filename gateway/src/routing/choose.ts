@@ -151,7 +151,7 @@ function toChoice(
     set: standing.set ?? "unlisted",
     warmth: standing.warmth,
     turnWeight: turnWeight(entry, model, context.strategy),
-    reason: `${describeStanding(standing, entry, request.key)}; ${order}${told}`,
+    reason: `${describeStanding(standing, entry, request)}; ${order}${told}`,
     weighed,
   };
 }

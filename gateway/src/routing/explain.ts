@@ -55,7 +55,7 @@ export function explain(request: RoutingRequest, context: RoutingContext): Expla
     .filter((entry) => !tried.has(entry.config.name))
     .map((entry) => ({
       worker: entry.config.name,
-      reason: describeStanding(standingOf(entry, request, context), entry, request.key),
+      reason: describeStanding(standingOf(entry, request, context), entry, request),
     }));
   return {
     model: request.name,
@@ -80,7 +80,7 @@ function chosen(
   const refused = entry.refused ? ", as it refused the last connection" : "";
   const drops = droppedBy(entry, choice.model, standing, context);
   const late = drops === null ? refused : `${refused}, as ${dropsWords(drops)}`;
-  const words = describeStanding(standing, entry, request.key);
+  const words = describeStanding(standing, entry, request);
   const reason = before?.set === set ? `${words}; next after ${before.worker}${late}` : choice.reason;
   return { worker: name, set, warmth, reason, inflight: context.inflight.worker(name), upstreamModel, api };
 }
@@ -102,7 +102,7 @@ function atTheirCap(
       worker: name,
       set,
       warmth: standing.warmth,
-      reason: `${describeStanding(standing, entry, request.key)}; at its cap of ${maxConcurrent}: a request would wait`,
+      reason: `${describeStanding(standing, entry, request)}; at its cap of ${maxConcurrent}: a request would wait`,
       inflight: context.inflight.worker(name),
       upstreamModel: entry.byKey.get(request.key)?.id ?? request.name,
       api: apiFor(entry, request, context.now),

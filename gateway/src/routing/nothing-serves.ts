@@ -1,7 +1,8 @@
 import { closeNames } from "@farmgate/shared";
 import type { WorkerEntry } from "../catalog/types.ts";
-import { OTHER_API, standingOf } from "./standing.ts";
+import { describeStanding, OTHER_API, standingOf } from "./standing.ts";
 import type { Decision, RoutingContext, RoutingRequest } from "./types.ts";
+import { spokenWords } from "./ways.ts";
 
 /** Workers that a message names before it only counts. */
 const NAMED = 3;
@@ -24,7 +25,11 @@ export function nothingServes(request: RoutingRequest, context: RoutingContext):
   // 2
   const listing = workers.filter((entry) => entry.byKey.has(request.key));
   if (listing.length > 0 && listing.every((entry) => standingOf(entry, request, context) === OTHER_API)) {
-    return notFound(`No worker serves ${request.api} with the model "${request.name}".`);
+    const spoken = told(
+      listing,
+      (entry) => `${entry.config.name}: ${spokenWords(entry, entry.byKey.get(request.key))}`,
+    );
+    return notFound(`No worker serves ${request.api} with the model "${request.name}" (${spoken}).`);
   }
   if (listing.length > 0) return noWorker(request, why(listing, request, context));
   // 3
@@ -52,10 +57,15 @@ function noWorker(request: RoutingRequest, reason: string): Decision {
 }
 
 function why(entries: readonly WorkerEntry[], request: RoutingRequest, context: RoutingContext): string {
-  const told = entries.slice(0, NAMED).map((entry) => {
+  return told(entries, (entry) => {
     const standing = standingOf(entry, request, context);
-    return standing.set === null ? `${entry.config.name} ${standing.why}` : `${entry.config.name} was tried`;
+    if (standing.set !== null) return `${entry.config.name} was tried`;
+    return `${entry.config.name} ${standing === OTHER_API ? describeStanding(standing, entry, request) : standing.why}`;
   });
-  if (entries.length > NAMED) told.push(`and ${entries.length - NAMED} more`);
-  return told.join(", ");
+}
+
+function told(entries: readonly WorkerEntry[], words: (entry: WorkerEntry) => string): string {
+  const named = entries.slice(0, NAMED).map(words);
+  if (entries.length > NAMED) named.push(`and ${entries.length - NAMED} more`);
+  return named.join("; ");
 }

@@ -3,7 +3,7 @@ import type { CatalogModel, EngineName } from "@farmgate/engines";
 import type { WorkerEntry } from "../catalog/types.ts";
 import { breakerWords, mayAsk } from "./breaker.ts";
 import type { RoutingContext, RoutingRequest, RoutingSet, Warmth } from "./types.ts";
-import { isWay, wayTo } from "./ways.ts";
+import { isWay, spokenWords, wayTo } from "./ways.ts";
 
 /** Where a worker stands with a model. One shared value for each case, so that judging a worker allocates nothing. */
 export interface Standing {
@@ -137,7 +137,8 @@ function unlistedStanding(entry: WorkerEntry, request: RoutingRequest, context: 
 }
 
 /** The standing in words, with what the catalogue tells about this worker. */
-export function describeStanding(standing: Standing, entry: WorkerEntry, key: string): string {
+export function describeStanding(standing: Standing, entry: WorkerEntry, { key, api }: RoutingRequest): string {
+  if (standing === OTHER_API) return `does not serve ${api} with it: ${spokenWords(entry, entry.byKey.get(key))}`;
   if (standing === ASIDE) return `${standing.why}: ${entry.asideUntil.get(key)?.reason ?? "it disowned it"}`;
   if (standing.set === "breaker-open") {
     const breaker = entry.breakers.get(nameKey(entry.byKey.get(key)?.id ?? key));

@@ -171,7 +171,7 @@ describe("what the owner allows", () => {
 it("says why in words, with what the poll told", () => {
   const say = (entry: WorkerEntry) => {
     const context = farm([entry, listing]);
-    return describeStanding(standingOf(entry, ask("m"), context), entry, "m");
+    return describeStanding(standingOf(entry, ask("m"), context), entry, ask("m"));
   };
   expect(say(worker("w", { health: "unhealthy", problem: "no answer in 2 s" }))).toBe(
     "is unhealthy (no answer in 2 s)",

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   apiFamily,
+  apiForm,
   type Clock,
   FarmError,
+  inferenceApi,
   pathOf,
   replaceModel,
   requestHeadersForWorker,
@@ -24,9 +26,9 @@ import type { Executor } from "../executor.ts";
 import type { Learned } from "../figures/learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
-import { inferenceBody } from "./agent-paths.ts";
 import { callerOf, requestIdOf } from "./asked.ts";
 import { allowedModel } from "./allowed-model.ts";
+import { refuseUnspoken } from "./spoken.ts";
 import { type Order, type Served, ServedRequest } from "./served-request.ts";
 
 /** Bytes. */
@@ -93,13 +95,15 @@ export class Inference {
     if (request.method !== "POST") {
       throw new FarmError("method_not_allowed", `${pathOf(url)} takes POST, not ${request.method}.`);
     }
-    if (inferenceBody(pathOf(url)) === "form") {
+    const api = inferenceApi(pathOf(url)) ?? "chat";
+    if (apiForm(api).body === "form") {
       throw new FarmError("not_supported", `${pathOf(url)} is not offered by this version yet.`);
     }
     const { priority, deadlineMs } = wishesOf(request.headers);
     const body = await this.#receive(request, asked.share);
     const scan = scanOrRefuse(body, request.headers["content-encoding"]);
     const model = allowedModel(scan.model, this.#context.models, asked.known);
+    refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
     this.#jobs += 1;
     const order = {
       requestId: asked.requestId,

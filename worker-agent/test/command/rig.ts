@@ -97,6 +97,7 @@ export async function commandRig() {
         leaves: "call",
         kind: null,
         apis: null,
+        engine: null,
         sharesUrl: false,
         slots: 1,
         ready: "health",
