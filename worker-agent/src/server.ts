@@ -35,6 +35,7 @@ export class AgentServer {
         control(request, response);
       }),
     );
+    this.#server.onWebSocket((socket) => void this.#inference.handle(socket.request, socket.response, socket));
     return this.#server.listenOn(at);
   }
 

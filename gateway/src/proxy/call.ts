@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Api, type ApiFamily, FarmError, type ScannedBody } from "@farmgate/shared";
-import type { BodyShare, Caller, RequestPriority } from "@farmgate/wire";
+import type { BodyShare, Caller, CallerSocket, RequestPriority } from "@farmgate/wire";
 import type { PrefixHashes } from "../routing/prefix-hashes.ts";
 import type { Warmth, Weighed } from "../routing/types.ts";
 import type { LiveRequest, RequestPhase } from "./live-requests.ts";
@@ -12,6 +12,8 @@ export interface CallStart {
   family: ApiFamily;
   request: IncomingMessage;
   response: ServerResponse;
+  /** The connection, where it is to become a WebSocket; null: a plain request. */
+  socket: CallerSocket | null;
   /** CORS headers of the answer, flat. */
   cors: readonly string[];
   /** Its room for the body. */
@@ -40,6 +42,7 @@ export class Call implements LiveRequest {
   readonly family: ApiFamily;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly socket: CallerSocket | null;
   readonly cors: readonly string[];
   readonly share: BodyShare;
   readonly arrivedAt: number;
@@ -87,6 +90,7 @@ export class Call implements LiveRequest {
     this.family = start.family;
     this.request = start.request;
     this.response = start.response;
+    this.socket = start.socket;
     this.cors = start.cors;
     this.share = start.share;
     this.arrivedAt = start.arrivedAt;

@@ -1,6 +1,7 @@
 import { apiForm, FarmError, isEventStream, isPacked, takesMoreEvents } from "@farmgate/shared";
 import { type AnswerMeaning, meaningFrom } from "@farmgate/engines";
-import type { AnswerRelay, ExchangeFailure } from "@farmgate/wire";
+import { type AnswerRelay, type ExchangeFailure, Tunnel } from "@farmgate/wire";
+import type { Socket } from "node:net";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
 import type { AttemptEnd, AttemptTarget } from "./attempt.ts";
@@ -83,9 +84,7 @@ export class CallerSide implements AttemptTarget {
   accept(status: number, workerHeaders: string[]): void {
     const call = this.#call;
     const rawHeaders = this.#headersOf(status, workerHeaders);
-    this.letGoOfBody();
-    call.phase = "answering";
-    call.firstByteAt = this.#farm.clock.now();
+    this.#begins();
     call.takesComments &&= call.opened || takesMoreEvents(rawHeaders);
     if (call.opened) this.#opened = new OpenedAnswer(call, this.#relay, status, rawHeaders);
     else this.#relay.start(status, answerHeaders(rawHeaders, this.#origin(), call.cors));
@@ -106,6 +105,16 @@ export class CallerSide implements AttemptTarget {
     return text === "" || this.#pass(Buffer.from(text));
   }
 
+  join(workerHeaders: string[], upstream: Socket, onEnd: (broke: Error | null) => void): Tunnel {
+    const { socket } = this.#call;
+    if (socket === null) throw new Error("no WebSocket was asked for");
+    this.#begins();
+    tellAnswered(this.#farm, this.#call);
+    const headers = answerHeaders(workerHeaders, this.#origin(), []);
+    const caller = socket.switch(["connection", "Upgrade", "upgrade", "websocket", ...headers]);
+    return new Tunnel(caller, upstream, this.#farm.clock, onEnd);
+  }
+
   /** The request is sent to nobody any more. */
   letGoOfBody(): void {
     this.#received.body = EMPTY;
@@ -121,7 +130,8 @@ export class CallerSide implements AttemptTarget {
     if (broke === null) {
       if (status === 200) tellLearned(this.#farm, call, this.#choice);
       if (status === 200) tellOther(this.#farm, call, this.#choice);
-      this.#relay.finish(this.#fault === null ? this.#opened?.last() : this.#retold(this.#fault, status));
+      if (call.socket === null || status !== 101)
+        this.#relay.finish(this.#fault === null ? this.#opened?.last() : this.#retold(this.#fault, status));
       return { kind: "relayed", status, error: null };
     }
     const error = call.goneError ?? brokenError(this.worker, broke);
@@ -135,6 +145,12 @@ export class CallerSide implements AttemptTarget {
     if (status < 300) return this.#translation?.headers(rawHeaders) ?? rawHeaders;
     if (!this.#call.opened) this.#fault = [];
     return ["content-type", "application/json"];
+  }
+
+  #begins(): void {
+    this.letGoOfBody();
+    this.#call.phase = "answering";
+    this.#call.firstByteAt = this.#farm.clock.now();
   }
 
   #pass(chunk: Buffer): boolean {

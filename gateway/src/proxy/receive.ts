@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { HEADER, scanOrRefuse } from "@farmgate/shared";
+import { HEADER, queryModel, scanOrRefuse } from "@farmgate/shared";
 import { readBody, wishesOf } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Call, Received } from "./call.ts";
@@ -9,6 +9,7 @@ import { hopsOf } from "./headers.ts";
 export async function receive(farm: Farm, call: Call): Promise<Received> {
   const { headers } = call.request;
   const hops = hopsOf(singleValue(headers, HEADER.hop), headers.via, farm.mark);
+  if (call.socket !== null) return receiveSocket(farm, call, hops);
   const reading = readBody(call.request, farm.config.limits.body, {
     share: call.share,
     onStart: (stop) => call.onGone(stop),
@@ -18,6 +19,16 @@ export async function receive(farm: Farm, call: Call): Promise<Received> {
   const scan = scanOrRefuse(body, headers["content-encoding"]);
   const { priority, deadlineMs } = wishesOf(headers);
   return { body, scan, hops, priority, deadlineAt: deadlineMs === null ? null : call.arrivedAt + deadlineMs };
+}
+
+/** A WebSocket's request has no body; its query names the model. */
+function receiveSocket(farm: Farm, call: Call, hops: number): Received {
+  const { model } = queryModel(call.request.url ?? "");
+  call.receivedAt = farm.clock.now();
+  const scan = { ok: true as const, model, modelStart: 0, modelEnd: 0, stream: null, messages: null };
+  const { priority, deadlineMs } = wishesOf(call.request.headers);
+  const deadlineAt = deadlineMs === null ? null : call.arrivedAt + deadlineMs;
+  return { body: Buffer.alloc(0), scan, hops, priority, deadlineAt };
 }
 
 function singleValue(headers: IncomingHttpHeaders, name: string): string | undefined {

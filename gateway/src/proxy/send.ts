@@ -1,4 +1,4 @@
-import { apiForm, replaceModel } from "@farmgate/shared";
+import { apiForm, queryModel, replaceModel, replaceQueryModel, socketHeadersForWorker } from "@farmgate/shared";
 import { AnswerRelay, type ExchangeRequest, type ExchangeTimeouts, type Upstream } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
@@ -67,8 +67,7 @@ function toRequest(
   upstream: Upstream,
   deadlineLeftMs: number | null,
 ): ExchangeRequest {
-  const raw = translated === null ? call.request.rawHeaders : translatedHeaders(call.request.rawHeaders);
-  const headers = upstreamHeaders(raw, {
+  const identity = {
     agent: worker.engine === "agent",
     apiKey: worker.config.apiKey,
     requestId: call.id,
@@ -77,11 +76,20 @@ function toRequest(
     deadlineLeftMs,
     hops: received.hops,
     mark: farm.mark,
-  });
-  const path = upstream.prefix + (api === call.api ? (call.request.url ?? "/") : apiForm(api).path);
+  };
+  const { origin, prefix } = upstream;
+  const target = call.request.url ?? "/";
+  if (call.socket !== null) {
+    const path = prefix + replaceQueryModel(target, queryModel(target), upstreamModel);
+    const headers = upstreamHeaders(socketHeadersForWorker(call.request.rawHeaders), identity);
+    return { origin, method: "GET", path, headers, body: null, upgrade: "websocket" };
+  }
+  const raw = translated === null ? call.request.rawHeaders : translatedHeaders(call.request.rawHeaders);
+  const headers = upstreamHeaders(raw, identity);
+  const path = prefix + (api === call.api ? target : apiForm(api).path);
   const body =
     translated === null
       ? replaceModel(received.body, received.scan, upstreamModel)
       : Buffer.from(JSON.stringify(translated.body));
-  return { origin: upstream.origin, method: "POST", path, headers, body };
+  return { origin, method: "POST", path, headers, body };
 }
