@@ -90,7 +90,7 @@ function errorOf(model: string, history: readonly FailedAttempt[], listedElsewhe
     return new FarmError("timeout_first_byte", `Worker "${last.worker}" sent no first byte in time.`); // (1)
   }
   const told = describe(history);
-  if (history.every((tried) => tried.by === "answer" && tried.meaning === "unknown_model")) {
+  if (history.every(isDisowned)) {
     if (listedElsewhere) {
       return new FarmError("no_worker", `The workers with "${model}" cannot be used now; others: ${told}.`);
     }
@@ -158,6 +158,11 @@ export function faultWords(tried: FailedAttempt): string {
   if (tried.by === "answer") return `answered ${tried.status}`;
   if (tried.kind === "timeout") return tried.phase === "connect" ? "no connection in time" : "no answer in time";
   return tried.kind === "reset" ? "the connection broke" : "no HTTP answer";
+}
+
+/** The worker says that it has no such model, or nothing of the kind for it. */
+export function isDisowned(tried: FailedAttempt): boolean {
+  return tried.by === "answer" && tried.meaning === "unknown_model";
 }
 
 /** Whether the worker may well have the model, but not what it was asked of it: another way may lead there. */
