@@ -68,6 +68,7 @@ function toModel(model: z.output<typeof element>): CatalogModel {
     apis: model.apis?.filter(isApi) ?? null,
     memoryBytes: model.memory_bytes ?? null,
     quantization: model.quantization ?? null,
+    capabilities: model.engine === "llama-server" && model.kind === "chat" ? ["tools"] : [],
     commands: BOTH_COMMANDS,
     digest: model.digest ?? null,
     predictedWaitMs: model.predicted_wait_ms ?? null,

@@ -21,6 +21,9 @@ export const ENGINE_NAMES = [
 ] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
 
+/** What a model can do beside answering, in Ollama's words. */
+export type ModelCapability = "tools" | "thinking" | "vision" | "insert";
+
 /** One model on one worker, as its last good catalogue told it. */
 export interface CatalogModel {
   /** The worker's own spelling: what is sent upstream. */
@@ -46,6 +49,8 @@ export interface CatalogModel {
    */
   memoryBytes: number | null;
   quantization: string | null;
+  /** As far as its engine tells; for clients to show, never for routing. */
+  capabilities: readonly ModelCapability[];
   digest: string | null;
   /**
    * What its engine can be told of it by a call (`Adapter.load`, `Adapter.unload`), in the mode, the release and the

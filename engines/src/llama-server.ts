@@ -165,5 +165,7 @@ function toModel(model: Element, state: ModelState, vision: boolean): CatalogMod
   });
   const apis = model.meta?.apis?.filter(isApi);
   if (apis !== undefined) return { ...read, apis, kind: apis.includes("image-generations") ? "image" : "audio" };
-  return vision ? { ...read, kind: "vision" } : read;
+  // It has a form of its own for models whose template knows no tools.
+  if (vision) return { ...read, kind: "vision", capabilities: ["tools", "vision"] };
+  return read.kind === "chat" ? { ...read, capabilities: ["tools"] } : read;
 }

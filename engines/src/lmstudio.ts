@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CatalogModel } from "./catalog.ts";
+import type { CatalogModel, ModelCapability } from "./catalog.ts";
 import { type Adapter, PLAIN } from "./adapter.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
 import {
@@ -29,7 +29,11 @@ const model = z.object({
   size_bytes: figure,
   quantization: z.object({ name: maybeText }).nullish().catch(null),
   capabilities: z
-    .object({ vision: z.boolean().nullish().catch(null) })
+    .object({
+      vision: z.boolean().nullish().catch(null),
+      trained_for_tool_use: z.boolean().nullish().catch(null),
+      reasoning: z.unknown().optional(),
+    })
     .nullish()
     .catch(null),
 });
@@ -97,10 +101,19 @@ function fromCurrent(told: z.output<typeof model>): CatalogModel {
     slots: slotsOf(parallel),
     memoryBytes: bytesOf(told.size_bytes),
     quantization: textOrNull(told.quantization?.name),
+    capabilities: capabilitiesOf(told.capabilities),
     commands: instances.length > 0 ? ["unload"] : BOTH_COMMANDS,
     instances: instances.map((one) => one.id),
   });
   return withType(read, told.capabilities?.vision === true ? "vlm" : told.type);
+}
+
+function capabilitiesOf(told: z.output<typeof model>["capabilities"]): ModelCapability[] {
+  const capabilities: ModelCapability[] = [];
+  if (told?.trained_for_tool_use === true) capabilities.push("tools");
+  if (typeof told?.reasoning === "object" && told.reasoning !== null) capabilities.push("thinking");
+  if (told?.vision === true) capabilities.push("vision");
+  return capabilities;
 }
 
 function fromOlder(told: z.output<typeof olderModel>): CatalogModel {

@@ -1,6 +1,6 @@
 import { type Api, nameKey } from "@farmgate/shared";
 import { z } from "zod";
-import type { CatalogModel } from "./catalog.ts";
+import type { CatalogModel, ModelCapability } from "./catalog.ts";
 import { type Adapter, PLAIN } from "./adapter.ts";
 import { type MeaningRule, meaningOf } from "./meaning.ts";
 import {
@@ -29,6 +29,8 @@ const running = z.object({ name: modelName, context_length: figure, size: figure
 type Tag = z.output<typeof tag>;
 /** By name key. */
 type Running = ReadonlyMap<string, z.output<typeof running>>;
+
+const CAPABILITIES: readonly ModelCapability[] = ["tools", "thinking", "vision", "insert"];
 
 const EMBEDS: readonly Api[] = ["embeddings", "ollama-embed", "ollama-embeddings"];
 
@@ -88,15 +90,16 @@ function toModel(model: Tag, loaded: Running | null): CatalogModel {
   const key = nameKey(model.name);
   const runs = loaded?.get(key);
   const remote = isRemote(model);
+  const capabilities = model.capabilities ?? [];
   const read = catalogModel(model.name, remote ? "cold" : stateOf(key, loaded), {
     // Of a loaded model the context that it was loaded with, and all that it takes, with its context.
     contextLength: runs?.context_length ?? model.details?.context_length ?? null,
     memoryBytes: remote ? null : (bytesOf(runs?.size) ?? bytesOf(model.size)),
     quantization: textOrNull(model.details?.quantization_level),
     digest: textOrNull(model.digest),
+    capabilities: CAPABILITIES.filter((one) => capabilities.includes(one)),
     commands: remote ? [] : BOTH_COMMANDS,
   });
-  const capabilities = model.capabilities ?? [];
   if (capabilities.includes("embedding") && !capabilities.includes("completion")) {
     return { ...read, kind: "embeddings", apis: EMBEDS };
   }

@@ -77,6 +77,7 @@ export function catalogModel(id: string, state: ModelState, known: Partial<Catal
     apis: null,
     memoryBytes: null,
     quantization: null,
+    capabilities: [],
     digest: null,
     commands: [],
     instances: [],

@@ -25,7 +25,12 @@ describe("llama-server with one model", () => {
 
   it("tells a model that sees", () => {
     const list = { data: [{ id: "m" }], models: [{ capabilities: ["completion", "multimodal"] }] };
-    expect(llamaServer.parse(list, null)?.models[0]?.kind).toBe("vision");
+    expect(llamaServer.parse(list, null)?.models[0]).toMatchObject({
+      kind: "vision",
+      capabilities: ["tools", "vision"],
+    });
+    const others = { data: [{ id: "m" }, { id: "bge-m3" }] };
+    expect(llamaServer.parse(others, null)?.models.map(({ capabilities }) => capabilities)).toEqual([["tools"], []]);
   });
 });
 

@@ -11,14 +11,22 @@ describe("LM Studio's catalogue", () => {
         type: "llm",
         loaded_instances: [instance("qwen/qwen3-8b", 4), instance("qwen/qwen3-8b:2", 2)],
         max_context_length: 40_960,
+        capabilities: { vision: false, trained_for_tool_use: true, reasoning: { allowed_options: ["off", "on"] } },
       },
       { key: "qwen/vl", type: "llm", loaded_instances: [], max_context_length: 4_096, capabilities: { vision: true } },
       { key: "nomic", type: "embedding", loaded_instances: [] },
     ];
     expect(lmstudio.parse({ models }, null)).toMatchObject({
       models: [
-        { id: "qwen/qwen3-8b", aliases: ["qwen/qwen3-8b:2"], state: "warm", contextLength: 8_192, slots: 6 },
-        { id: "qwen/vl", state: "cold", contextLength: 4_096, kind: "vision", slots: null },
+        {
+          id: "qwen/qwen3-8b",
+          aliases: ["qwen/qwen3-8b:2"],
+          state: "warm",
+          contextLength: 8_192,
+          slots: 6,
+          capabilities: ["tools", "thinking"],
+        },
+        { id: "qwen/vl", state: "cold", contextLength: 4_096, kind: "vision", slots: null, capabilities: ["vision"] },
         { id: "nomic", state: "cold", kind: "embeddings", apis: ["embeddings"] },
       ],
       refusesUnknown: false,

@@ -22,14 +22,14 @@ describe("Ollama's catalogue", () => {
 
   it("is warm for what runs, with the context that it runs with, and cold for the rest", () => {
     expect(ollama.parse(tags, ps)?.models).toMatchObject([
-      { id: "llama3.2:latest", state: "warm", contextLength: 4_096, kind: "chat", apis },
+      { id: "llama3.2:latest", state: "warm", contextLength: 4_096, kind: "chat", apis, capabilities: ["tools"] },
       {
         id: "nomic-embed-text:latest",
         state: "cold",
         kind: "embeddings",
         apis: ["embeddings", "ollama-embed", "ollama-embeddings"],
       },
-      { id: "llava:7b", state: "cold", kind: "vision", apis },
+      { id: "llava:7b", state: "cold", kind: "vision", apis, capabilities: ["vision"] },
       { id: "gpt-oss:120b-cloud", state: "cold" },
     ]);
   });

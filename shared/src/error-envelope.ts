@@ -24,7 +24,8 @@ export function errorBody(family: ApiFamily, error: FarmError, requestId: string
       return { type: "error", error: { type, message: error.message }, request_id: requestId };
     }
     case "ollama":
-      return { error: error.message };
+      // By these words its clients know that they may ask for another model.
+      return { error: error.code === "model_not_found" ? `model not found: ${error.message}` : error.message };
   }
 }
 

@@ -69,7 +69,7 @@ export function socketHeadersForWorker(raw: readonly string[]): string[] {
 
 /**
  * A worker's answer headers that a caller may see, as a flat [name, value, ...] list. CORS is ours alone to grant.
- * A stream of events gets what keeps proxies in front from holding it back (nginx does), unless it says so itself.
+ * A stream gets what keeps proxies in front from holding it back (nginx does), unless it says so itself.
  */
 export function answerHeadersForCaller(raw: readonly string[]): string[] {
   const headers = filterHeaders(
@@ -81,7 +81,7 @@ export function answerHeadersForCaller(raw: readonly string[]): string[] {
       name === "set-cookie" ||
       name === "alt-svc",
   );
-  if (!isEventStream(raw)) return headers;
+  if (!isEventStream(raw) && !isLineStream(raw)) return headers;
   if (headerValue(raw, "cache-control") === null) headers.push("cache-control", "no-cache, no-transform");
   if (headerValue(raw, "x-accel-buffering") === null) headers.push("x-accel-buffering", "no");
   return headers;
@@ -92,6 +92,11 @@ export function isEventStream(raw: readonly string[]): boolean {
   return headerValue(raw, "content-type")?.toLowerCase().startsWith("text/event-stream") === true;
 }
 
+/** Whether an answer with these headers is a stream of lines of JSON. */
+export function isLineStream(raw: readonly string[]): boolean {
+  return headerValue(raw, "content-type")?.toLowerCase().startsWith("application/x-ndjson") === true;
+}
+
 /** Whether an event of our own can follow in such a stream: its length is not told, and it is not packed. */
 export function takesMoreEvents(raw: readonly string[]): boolean {
   return isEventStream(raw) && headerValue(raw, "content-length") === null && !isPacked(raw);
@@ -99,8 +104,7 @@ export function takesMoreEvents(raw: readonly string[]): boolean {
 
 /** Whether a line of our own can follow in such a stream of lines of JSON, as Ollama has them. */
 export function takesMoreLines(raw: readonly string[]): boolean {
-  const lines = headerValue(raw, "content-type")?.toLowerCase().startsWith("application/x-ndjson") === true;
-  return lines && headerValue(raw, "content-length") === null && !isPacked(raw);
+  return isLineStream(raw) && headerValue(raw, "content-length") === null && !isPacked(raw);
 }
 
 /** Whether the body is compressed. */

@@ -10,6 +10,7 @@ export * from "./error-envelope.ts";
 export * from "./errors.ts";
 export * from "./get-answer.ts";
 export * from "./headers.ts";
+export * from "./iso-time.ts";
 export * from "./json-scan.ts";
 export * from "./model-glob.ts";
 export * from "./model-kind.ts";

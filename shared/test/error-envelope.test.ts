@@ -14,7 +14,7 @@ describe("the body of an error", () => {
       error: { type: "not_found_error", message: "No model" },
       request_id: "r1",
     });
-    expect(errorBody("ollama", notFound, "r1")).toEqual({ error: "No model" });
+    expect(errorBody("ollama", notFound, "r1")).toEqual({ error: "model not found: No model" });
   });
 
   it.each([

@@ -85,6 +85,8 @@ describe("what a caller sees of a worker's headers", () => {
     expect(headers).toEqual([...raw, "x-accel-buffering", "no"]);
     expect(headerValue(answerHeadersForCaller(raw.slice(0, 2)), "cache-control")).toBe("no-cache, no-transform");
     expect(answerHeadersForCaller([...raw, "X-Accel-Buffering", "yes"])).toEqual([...raw, "X-Accel-Buffering", "yes"]);
+    const lines = answerHeadersForCaller(["Content-Type", "application/x-ndjson"]);
+    expect(lines.slice(2)).toEqual(["cache-control", "no-cache, no-transform", "x-accel-buffering", "no"]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { answerNative, answerOpenai, type Asked } from "./ollama-answers.ts";
 import { OllamaModels, type OllamaOptions } from "./ollama-models.ts";
 
 export type { OllamaOptions } from "./ollama-models.ts";
@@ -10,8 +11,11 @@ export class OllamaLike {
   readonly #server = createServer((request, response) => void this.#receive(request, response));
   readonly #sockets = new Set<Socket>();
   readonly #apiKey: string | null;
+  readonly #lacks: readonly string[];
   /** The headers of each inference or load request, oldest first. */
   readonly headers: IncomingMessage["headers"][] = [];
+  /** Each of these with its body, oldest first. */
+  readonly asked: { path: string; body: string }[] = [];
   /** How often its list was asked for. */
   looks = 0;
   #port = 0;
@@ -19,6 +23,7 @@ export class OllamaLike {
   constructor(options: OllamaOptions) {
     this.models = new OllamaModels(options);
     this.#apiKey = options.apiKey ?? null;
+    this.#lacks = options.lacks ?? [];
     this.#server.on("connection", (socket) => {
       this.#sockets.add(socket);
       socket.on("close", () => this.#sockets.delete(socket));
@@ -54,7 +59,10 @@ export class OllamaLike {
       return json(401, { error: "unauthorized" });
     }
     const path = request.url ?? "";
-    if (request.method === "GET") {
+    if (this.#lacks.some((lacked) => path === lacked || (lacked.endsWith("/") && path.startsWith(lacked)))) {
+      return void response.writeHead(404, { "content-type": "text/plain" }).end("404 page not found");
+    }
+    if (request.method === "GET" || request.method === "HEAD") {
       if (path === "/") return void response.end("Ollama is running");
       if (path === "/api/version") return json(200, { version: "0.33.0" });
       if (path === "/api/tags") this.looks += 1;
@@ -66,7 +74,9 @@ export class OllamaLike {
     this.headers.push(request.headers);
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const asked = JSON.parse(String(Buffer.concat(chunks))) as Asked;
+    const body = String(Buffer.concat(chunks));
+    this.asked.push({ path, body });
+    const asked = JSON.parse(body) as Asked;
     await this.#answer(path, asked, response, json);
   }
 
@@ -75,10 +85,11 @@ export class OllamaLike {
     const refuse = (status: number, message: string) =>
       json(status, openai ? { error: { message, type: "api_error", param: null, code: null } } : { error: message });
     const form = FORMS[path];
+    if (path === "/api/show") return this.#show(asked, json);
     if (form === undefined) return refuse(404, "404 page not found");
     const spec = this.models.find(asked.model ?? "");
     if (spec === undefined) return refuse(404, `model '${asked.model}' not found`);
-    const empty = form === "embed" ? !asked.input?.length : !asked.prompt && !asked.messages?.length;
+    const empty = form === "embed" ? !(asked.input ?? asked.prompt)?.length : !asked.prompt && !asked.messages?.length;
     const told = { model: spec.name, created_at: "2026-11-30T00:00:00Z" };
     if (!openai && form === "text" && empty && asked.keep_alive === 0) {
       this.models.expire(spec.name);
@@ -91,17 +102,26 @@ export class OllamaLike {
     const use = await this.models.use(spec.name, keepAlive, !empty);
     if ("failure" in use) return refuse(500, use.failure);
     if (form === "embed") {
-      const vectors = empty ? [] : [[0.1, 0.2]];
+      const texts = empty ? [] : [asked.input ?? asked.prompt].flat();
+      const vectors = texts.map((_, i) => [0.1, 0.2 + i]);
       const data = vectors.map((embedding, index) => ({ object: "embedding", index, embedding }));
-      json(200, openai ? { object: "list", model: spec.name, data } : { model: spec.name, embeddings: vectors });
+      if (openai) json(200, { object: "list", model: spec.name, data });
+      else if (path === "/api/embeddings") json(200, { embedding: vectors[0] ?? [] });
+      else json(200, { model: spec.name, embeddings: vectors, prompt_eval_count: 2 * texts.length });
     } else if (empty) {
       json(200, { ...told, done: true, done_reason: "load" });
     } else if (openai) {
-      answerChat(response, asked, spec.name);
+      answerOpenai(response, asked, spec.name);
     } else {
-      json(200, { ...told, message: { role: "assistant", content: "Hello" }, done: true, done_reason: "stop" });
+      await answerNative(response, path === "/api/chat" ? "chat" : "generate", asked, spec.name);
     }
     use.release();
+  }
+
+  #show({ model }: Asked, json: (status: number, body: unknown) => void): void {
+    const spec = this.models.find(model ?? "");
+    if (spec === undefined) return json(404, { error: `model '${model}' not found` });
+    json(200, { details: { format: "gguf" }, model_info: {}, capabilities: ["completion"] });
   }
 }
 
@@ -109,34 +129,7 @@ const FORMS: Readonly<Record<string, "text" | "embed">> = {
   "/api/generate": "text",
   "/api/chat": "text",
   "/api/embed": "embed",
+  "/api/embeddings": "embed",
   "/v1/chat/completions": "text",
   "/v1/embeddings": "embed",
 };
-
-interface Asked {
-  model?: string;
-  prompt?: string;
-  messages?: unknown[];
-  input?: string | string[];
-  /** Seconds; negative: for ever. */
-  keep_alive?: number;
-  stream?: boolean;
-}
-
-function answerChat(response: ServerResponse, { stream }: Asked, model: string): void {
-  const base = { id: "chatcmpl-1", created: 0, model };
-  if (stream !== true) {
-    const choice = { index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" };
-    const usage = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 };
-    response.writeHead(200, { "content-type": "application/json" });
-    response.end(JSON.stringify({ ...base, object: "chat.completion", choices: [choice], usage }));
-    return;
-  }
-  response.writeHead(200, { "content-type": "text/event-stream" });
-  const deltas = [{ role: "assistant", content: "Hel" }, { content: "lo" }, {}];
-  for (const [i, delta] of deltas.entries()) {
-    const choice = { index: 0, delta, finish_reason: i === deltas.length - 1 ? "stop" : null };
-    response.write(`data: ${JSON.stringify({ ...base, object: "chat.completion.chunk", choices: [choice] })}\n\n`);
-  }
-  response.end("data: [DONE]\n\n");
-}

@@ -2,6 +2,8 @@ interface OllamaModel {
   /** With its tag, as Ollama shows it. */
   name: string;
   kind?: "chat" | "embedding";
+  /** Beside answering. */
+  can?: readonly string[];
   /** Bytes while loaded. */
   memory?: number;
 }
@@ -14,6 +16,8 @@ export interface OllamaOptions {
   /** How long an answer takes once the model is loaded. */
   answerMs?: number;
   apiKey?: string;
+  /** Paths that it does not have, as older ones: `/api/embed`, or with all below it `/v1/`. */
+  lacks?: readonly string[];
 }
 
 interface OllamaEvent {
@@ -167,12 +171,12 @@ export class OllamaModels {
   }
 
   tags(): object[] {
-    return this.#specs.map(({ name, kind, memory }) => ({
+    return this.#specs.map(({ name, kind, memory, can }) => ({
       name,
       model: name,
       size: memory,
       details: { format: "gguf", quantization_level: "Q4_K_M", context_length: 131_072 },
-      capabilities: [kind === "embedding" ? "embedding" : "completion"],
+      capabilities: [kind === "embedding" ? "embedding" : "completion", ...can],
     }));
   }
 
@@ -264,7 +268,7 @@ export class OllamaModels {
 
 function completed(model: string | OllamaModel): Required<OllamaModel> {
   const given = typeof model === "string" ? { name: model } : model;
-  return { kind: "chat", memory: 1_000_000_000, ...given, name: withTag(given.name) };
+  return { kind: "chat", memory: 1_000_000_000, can: [], ...given, name: withTag(given.name) };
 }
 
 function withTag(name: string): string {

@@ -126,7 +126,7 @@ export class Accounts {
 
 /** A stream that broke, or that ended without the mark with which its API ends streams. */
 function isCutShort({ api, status, error, gone, tap }: Ended): boolean {
-  if (status !== 200 || !tap.eventStream) return false;
+  if (status !== 200 || !tap.streamed) return false;
   if (error !== null) return !gone;
-  return (api === "chat" || api === "completions") && !tap.sawDone();
+  return !tap.sawEnd(api);
 }

@@ -1,4 +1,4 @@
-import { apiForm, FarmError, isEventStream, isPacked, takesMoreEvents } from "@farmgate/shared";
+import { apiForm, FarmError, isEventStream, isLineStream, isPacked, takesMoreEvents } from "@farmgate/shared";
 import { type AnswerMeaning, meaningFrom } from "@farmgate/engines";
 import { type AnswerRelay, type ExchangeFailure, Tunnel } from "@farmgate/wire";
 import type { Socket } from "node:net";
@@ -88,7 +88,7 @@ export class CallerSide implements AttemptTarget {
     call.takesComments &&= call.opened || takesMoreEvents(rawHeaders);
     if (call.opened) this.#opened = new OpenedAnswer(call, this.#relay, status, rawHeaders);
     else this.#relay.start(status, answerHeaders(rawHeaders, this.#origin(), call.cors));
-    call.tap.eventStream = isEventStream(rawHeaders);
+    call.tap.streamed = isEventStream(rawHeaders) || isLineStream(rawHeaders);
     if (status >= 300) return;
     tellAnswered(this.#farm, call);
     if (call.prefix !== null) this.#farm.affinity.answered(call.prefix, this.worker);

@@ -90,7 +90,7 @@ function errorOf(model: string, history: readonly FailedAttempt[], listedElsewhe
     return new FarmError("timeout_first_byte", `Worker "${last.worker}" sent no first byte in time.`); // (1)
   }
   const told = describe(history);
-  if (history.every(isDisowned)) {
+  if (history.every(isUnknownThere)) {
     if (listedElsewhere) {
       return new FarmError("no_worker", `The workers with "${model}" cannot be used now; others: ${told}.`);
     }
@@ -160,14 +160,14 @@ export function faultWords(tried: FailedAttempt): string {
   return tried.kind === "reset" ? "the connection broke" : "no HTTP answer";
 }
 
-/** The worker says that it has no such model, or nothing of the kind for it. */
-export function isDisowned(tried: FailedAttempt): boolean {
+/** Whether the worker says that it has no such model, or not what was asked of it. */
+export function isUnknownThere(tried: FailedAttempt): tried is Extract<FailedAttempt, { by: "answer" }> {
   return tried.by === "answer" && tried.meaning === "unknown_model";
 }
 
 /** Whether the worker may well have the model, but not what it was asked of it: another way may lead there. */
 export function isNotOfferedThere(tried: FailedAttempt): boolean {
-  if (tried.by !== "answer" || tried.meaning !== "unknown_model") return false;
+  if (!isUnknownThere(tried)) return false;
   return tried.status === 404 || tried.status === 405 || tried.status === 501;
 }
 

@@ -10,7 +10,15 @@ import type { Translated } from "../translate/translation.ts";
 import type { Served } from "./accounts.ts";
 import type { Call, Received } from "./call.ts";
 import { answerDryRun, isDryRun } from "./dry-run.ts";
-import { afterFailure, type FailedAttempt, failureError, isDisowned, isNotOfferedThere, readDrop, retryReason } from "./failure.ts";
+import {
+  afterFailure,
+  type FailedAttempt,
+  failureError,
+  isNotOfferedThere,
+  isUnknownThere,
+  readDrop,
+  retryReason,
+} from "./failure.ts";
 import { modelsToTry } from "./models-to-try.ts";
 import { receive } from "./receive.ts";
 import { type Sent, sendTo } from "./send.ts";
@@ -70,10 +78,12 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
     if (isLate(farm, received)) return { status: null, error: deadlineError() };
     const taken = await takeWorker(farm, call, received, request, tried);
     if (!isTaken(taken)) {
-      if (history.length === 0) return { status: null, error: refusal ?? nothingError(farm, taken) };
-      // Last resorts that never had the model say less than what those who have it are there for.
-      const isThere = taken.code === "model_not_found" && listed !== undefined && history.every(isDisowned);
-      return { status: null, error: isThere ? nothingError(farm, taken) : walkError(farm, request, tried, history) };
+      const areUnknown = history.every(isUnknownThere);
+      // That workers do not know the model says less than why those that have it cannot be asked.
+      if (refusal !== null && areUnknown) return { status: null, error: refusal };
+      const isElsewhere = areUnknown && listed !== undefined && taken.code === "model_not_found";
+      const isTold = history.length === 0 || isElsewhere;
+      return { status: null, error: isTold ? nothingError(farm, taken) : walkError(farm, request, tried, history) };
     }
     const { choice } = taken;
     const { name } = choice.worker.config;

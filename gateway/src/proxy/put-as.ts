@@ -13,6 +13,7 @@ export function putAs(farm: Farm, call: Call, { body }: Received, choice: Choice
   try {
     return translator(parseJson(body.toString("utf8")) as JsonObject, {
       model: choice.upstreamModel,
+      engine: choice.worker.engine,
       requestId: call.id,
       wallMs: farm.clock.wall(),
     });

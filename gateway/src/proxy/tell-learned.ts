@@ -11,7 +11,7 @@ export function tellLearned(farm: Farm, call: Call, { worker, warmth, upstreamMo
   if (warmth !== "cold" && !(warmth === "warm" && foundSlot)) return;
   farm.learned.answered(worker.config.name, nameKey(upstreamModel), {
     found: warmth,
-    streamed: tap.eventStream,
+    streamed: tap.streamed,
     firstByteMs: firstByteAt - askedAt,
     ms: farm.clock.now() - askedAt,
   });

@@ -1,3 +1,4 @@
+import { type Api, apiForm, parseJson } from "@farmgate/shared";
 import { AnswerTail } from "@farmgate/wire";
 
 /** Tokens of one answer, as its engine counted them. */
@@ -8,17 +9,51 @@ export interface Usage {
 
 /** Reads the usage of an answer from its tail once it has ended. Never throws. */
 export class UsageTap extends AnswerTail {
-  /** Set when the answer is a stream of events. */
-  eventStream = false;
+  /** Set when the answer is a stream, of events or of lines. */
+  streamed = false;
 
-  /** Whether the stream ended the way OpenAI's do. */
-  sawDone(): boolean {
-    return /data: ?\[DONE\]/.test(this.text());
+  /** Whether the stream came to the mark with which the API ends its streams; true for an API without one. */
+  sawEnd(api: Api): boolean {
+    return endMark(api)?.(this.text()) ?? true;
   }
 
   usage(): Usage | null {
-    return readUsage(this.text());
+    const text = this.text();
+    return readUsage(text) ?? readOllamaCounts(text);
   }
+}
+
+const RESPONSES_END = /(?:^|[\n\r])(?:event: ?|data: ?\{"type": ?")response\.(?:completed|incomplete|failed)/;
+
+function endMark(api: Api): ((text: string) => boolean) | null {
+  if (apiForm(api).streams === "lines") return endsOllama;
+  if (api === "chat" || api === "completions") return (text) => /data: ?\[DONE\]/.test(text);
+  if (api === "messages") return (text) => /(?:^|[\n\r])event: ?message_stop/.test(text);
+  return api === "responses" ? (text) => RESPONSES_END.test(text) : null;
+}
+
+/** Ollama's last line; where it is too long to be kept whole (its `context`), by the times at its end. */
+function endsOllama(text: string): boolean {
+  const line = lastLine(text);
+  const last = parseJson(line);
+  if (typeof last === "object" && last !== null) return "done" in last && last.done === true;
+  return /"total_duration": ?\d+[^{}"]*(?:"\w+": ?\d+[^{}"]*)*\}$/.test(line);
+}
+
+/** Counts that Ollama tells at the end of its last line, or of its whole answer; none of them is no answer of its. */
+function readOllamaCounts(text: string): Usage | null {
+  const line = lastLine(text);
+  const last = (name: string) => {
+    const found = new RegExp(`(?<!\\\\)"${name}": ?(\\d+)[,}]`).exec(line);
+    return found === null ? null : Number(found[1]);
+  };
+  const usage = { prompt: last("prompt_eval_count"), completion: last("eval_count") };
+  return usage.prompt === null && usage.completion === null ? null : usage;
+}
+
+function lastLine(text: string): string {
+  const trimmed = text.trimEnd();
+  return trimmed.slice(trimmed.lastIndexOf("\n") + 1);
 }
 
 /** The last `"usage": {...}` of a text that is cut off somewhere at its start. */

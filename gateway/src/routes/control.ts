@@ -5,6 +5,7 @@ import type { Farm } from "../farm.ts";
 import { farmRoutes } from "./farm-routes.ts";
 import { healthRoutes } from "./health-routes.ts";
 import { modelRoutes } from "./model-routes.ts";
+import { ollamaRoutes } from "./ollama-routes.ts";
 
 /** Paths that answer without a key. */
 const OPEN_PATHS: ReadonlySet<string> = new Set(["/", "/health", "/livez", "/readyz"]);
@@ -16,6 +17,7 @@ export function createControl(farm: Farm, serverFor: (handler: HttpHandler) => S
   return createControlApp(options, (app) => {
     healthRoutes(app, farm);
     modelRoutes(app, farm);
+    ollamaRoutes(app, farm);
     farmRoutes(app, farm);
   });
 }

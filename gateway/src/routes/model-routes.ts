@@ -1,17 +1,11 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import { allowedModels } from "@farmgate/wire";
+import type { FastifyInstance } from "fastify";
 import type { Farm } from "../farm.ts";
-import { findModel, modelList, type ModelListSource } from "./model-list.ts";
+import { findModel, modelList } from "./model-list.ts";
+import { modelListSource } from "./model-list-source.ts";
 
 /** The one catalogue, answered from the cache. */
 export function modelRoutes(app: FastifyInstance, farm: Farm): void {
-  const created = Math.floor(farm.clock.wall() / 1_000);
-  const sourceFor = (request: FastifyRequest): ModelListSource => ({
-    catalog: farm.catalog.current,
-    names: farm.names,
-    patterns: allowedModels(request.caller),
-    created,
-  });
+  const sourceFor = modelListSource(farm);
   app.get("/v1/models", async (request) => {
     if (!farm.isReady) await farm.ready;
     return { object: "list", data: modelList(sourceFor(request)) };

@@ -1,3 +1,4 @@
+import type { EngineName } from "@farmgate/engines";
 import type { Api } from "@farmgate/shared";
 
 /** A request's JSON body, parsed. */
@@ -15,6 +16,8 @@ export interface AnswerTime {
 export interface TranslationContext {
   /** The model as the worker spells it. */
   model: string;
+  /** Who is asked, since engines differ in what they take beyond their API; null: not recognised. */
+  engine: EngineName | null;
   /** The request's id, unique: ids in answers are made of it. */
   requestId: string;
   /** The moment of the translation. Milliseconds since the Unix epoch. */

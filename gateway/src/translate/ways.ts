@@ -1,8 +1,20 @@
 import { type Api, API_NAMES } from "@farmgate/shared";
+import { ollamaChatToChat } from "./ollama/chat.ts";
+import { ollamaEmbeddingsToEmbeddings, ollamaEmbedToEmbeddings } from "./ollama/embed.ts";
+import { ollamaGenerateToChat, ollamaGenerateToCompletions, ollamaGenerateToInfill } from "./ollama/generate.ts";
 import type { Translator } from "./translation.ts";
 
 /** How each API can be put as others, best first. */
-const TRANSLATORS: Readonly<Partial<Record<Api, readonly (readonly [to: Api, translator: Translator])[]>>> = {};
+const TRANSLATORS: Readonly<Partial<Record<Api, readonly (readonly [to: Api, translator: Translator])[]>>> = {
+  "ollama-chat": [["chat", ollamaChatToChat]],
+  "ollama-generate": [
+    ["chat", ollamaGenerateToChat],
+    ["infill", ollamaGenerateToInfill],
+    ["completions", ollamaGenerateToCompletions],
+  ],
+  "ollama-embed": [["embeddings", ollamaEmbedToEmbeddings]],
+  "ollama-embeddings": [["embeddings", ollamaEmbeddingsToEmbeddings]],
+};
 
 /** APIs that differ in their path alone: question and answer are the same bytes. */
 const SAME_BYTES: Readonly<Partial<Record<Api, readonly Api[]>>> = { transcriptions: ["inference"] };

@@ -90,7 +90,7 @@ describe("the account of a request", () => {
   it("counts a stream that broke as cut short, but not one that nobody wanted any more", async () => {
     const { books, metrics } = accounts();
     const tap = new UsageTap();
-    tap.eventStream = true;
+    tap.streamed = true;
     const broke = new FarmError("worker_failed", "it broke");
     books.add(ended({ tap }), { status: 200, error: broke });
     books.add(ended({ tap, goneError: broke }), { status: 200, error: broke });

@@ -25,7 +25,7 @@ describe("the usage of an answer", () => {
         const filler = 'data: {"choices":[{"delta":{"content":"é漢"}}],"usage":null}\n\n'.repeat(100);
         const tap = tapOf(cut(filler + LLAMA, places));
         expect(tap.usage()).toEqual({ prompt: 34, completion: 12 });
-        expect(tap.sawDone()).toBe(true);
+        expect(tap.sawEnd("chat")).toBe(true);
       }),
     );
   });
@@ -50,5 +50,55 @@ describe("the usage of an answer", () => {
     ]) {
       expect(tapOf([text]).usage()).toBeNull();
     }
+  });
+});
+
+const LAST = '"done":true,"done_reason":"stop"';
+const COUNTS = '"total_duration":5,"load_duration":1,"prompt_eval_count":7,"eval_count":9,"eval_duration":3}\n';
+const LINE =
+  '{"model":"m","message":{"role":"assistant","content":"say \\"done\\":true, \\"eval_count\\":1"},"done":false}\n';
+
+describe("Ollama's own counts", () => {
+  it("are read of its last line, or of its whole answer", () => {
+    expect(tapOf([LINE.repeat(50), `{"model":"m",${LAST},${COUNTS}`]).usage()).toEqual({ prompt: 7, completion: 9 });
+    const long = `{"model":"m","response":"",${LAST},"context":[${"1,".repeat(5_000)}1],${COUNTS}`;
+    expect(tapOf([LINE, long]).usage()).toEqual({ prompt: 7, completion: 9 });
+    expect(tapOf(['{"embeddings":[[0.1]],"total_duration":1,"prompt_eval_count":3}']).usage()).toEqual({
+      prompt: 3,
+      completion: null,
+    });
+    expect(tapOf([LINE]).usage()).toBeNull();
+  });
+});
+
+describe("the end of a stream", () => {
+  const event = (name: string) => `event: ${name}\ndata: {"type":"${name}"}\n\n`;
+
+  it.each([
+    ["chat", "data: {}\n\ndata: [DONE]\n\n", "data: {}\n\n"],
+    ["messages", event("message_stop"), event("message_delta")],
+    ["messages", "event:message_stop\ndata: {}\n\n", 'event: x\ndata: {"text":"event: message_stop"}\n\n'],
+    ["responses", event("response.completed"), event("response.output_text.done")],
+    ["responses", 'data: {"type":"response.incomplete"}\n\n', event("response.created")],
+    ["responses", event("response.failed"), event("error")],
+    ["ollama-chat", `{"model":"m",${LAST},${COUNTS}`, LINE],
+    ["ollama-chat", '{"done": true}', '{"error":"out of memory"}\n'],
+    [
+      "ollama-generate",
+      `{${LAST},"context":[${"1,".repeat(5_000)}1],${COUNTS}`,
+      `{${LAST},"context":[${"1,".repeat(5_000)}`,
+    ],
+    [
+      "ollama-chat",
+      `${LINE}{"done":true}\n\n`,
+      '{"message":{"tool_calls":[{"function":{"arguments":{"done":true}}}]},"done":false}\n',
+    ],
+  ] as const)("is seen of %s", (api, whole, cut) => {
+    expect(tapOf([LINE, whole]).sawEnd(api)).toBe(true);
+    expect(tapOf([LINE, cut]).sawEnd(api)).toBe(false);
+  });
+
+  it("is not looked for where an API has no mark", () => {
+    expect(tapOf([""]).sawEnd("speech")).toBe(true);
   });
 });
