@@ -20,6 +20,8 @@ export default defineConfig({
           name: "integration",
           include: ["test/integration/**/*.test.ts", "test/scenarios/**/*.test.ts", "test/bench/**/*.test.ts"],
           testTimeout: 60_000,
+          // Some start a whole farm.
+          hookTimeout: 60_000,
           // Real processes that mostly wait: more than three files at a time would stretch what they measure.
           maxWorkers: 3,
           sequence: { groupOrder: 1 },

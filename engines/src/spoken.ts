@@ -39,7 +39,7 @@ const SPOKEN: Readonly<Record<Exclude<EngineName, "agent">, readonly Api[]>> = {
   tgi: ["chat", "completions"],
   koboldcpp: ["chat", "completions", "embeddings", "transcriptions", "speech", "image-generations"],
   jano: ["chat"],
-  tei: ["embeddings"],
+  tei: ["embeddings", "tei-rerank"],
   // Its own path is another one, unless its owner has set it to OpenAI's.
   whisper: ["transcriptions", "inference"],
   openai: [...TEXT, "rerank", "realtime", ...AUDIO, ...IMAGES],

@@ -16,7 +16,7 @@ const info = z.object({
 
 /**
  * Text Embeddings Inference: one model, always loaded, any name accepted, no list but `/info`.
- * Of Farmgate's paths it has `/v1/embeddings` alone; its rerank and predict routes are its own.
+ * Of Farmgate's paths it has `/v1/embeddings` alone; its rerank is of another form, and its predict is not served.
  */
 export const tei: Adapter = {
   ...PLAIN,
@@ -36,7 +36,7 @@ export const tei: Adapter = {
 
 function byType(type: unknown): Pick<CatalogModel, "kind" | "apis"> {
   const word = typeof type === "object" && type !== null ? Object.keys(type)[0] : type;
-  if (word === "reranker") return { kind: "rerank", apis: [] };
+  if (word === "reranker") return { kind: "rerank", apis: ["tei-rerank"] };
   if (word === "classifier") return { kind: "classifier", apis: [] };
   return { kind: "embeddings", apis: ["embeddings"] };
 }

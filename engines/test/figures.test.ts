@@ -49,7 +49,7 @@ describe("what engines tell of their models", () => {
     ["sglang/one-model", "meta-llama/Llama-3.1-8B", { contextLength: 131_072, apis: null }],
     ["tgi/one-model", "HuggingFaceH4/zephyr-7b-beta", { contextLength: 4_096, digest: "fe5a4d8c", apis: null }],
     ["tei/embedding", "BAAI/bge-m3", { contextLength: 8_192, digest: "5617a9f61b02", kind: "embeddings" }],
-    ["tei/reranker", "reranker", { kind: "rerank", apis: [] }],
+    ["tei/reranker", "reranker", { kind: "rerank", apis: ["tei-rerank"] }],
     ["koboldcpp/one-model", "koboldcpp/gemma-3-4b", { aliases: ["gemma-3-4b"], queued: 2, apis: null }],
     ["whisper/ready", "whisper", { kind: "audio", apis: null }],
     ["jano/one-loaded", "code", { queued: 1, tokensPerSecond: 31.5, apis: null }],

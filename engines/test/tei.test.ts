@@ -11,9 +11,11 @@ describe("Text Embeddings Inference", () => {
     expect(tei.parse({ ...info, served_model_name: "bge" }, null)?.models[0]?.id).toBe("bge");
   });
 
-  it("offers nothing with a reranker, whose route is its own", () => {
+  it("offers its own form of rerank with a reranker, and nothing with a classifier", () => {
     const info = { model_id: "BAAI/bge-reranker", model_type: { reranker: {} } };
-    expect(tei.parse(info, null)?.models).toMatchObject([{ kind: "rerank", apis: [] }]);
+    expect(tei.parse(info, null)?.models).toMatchObject([{ kind: "rerank", apis: ["tei-rerank"] }]);
+    const classifier = { model_id: "m", model_type: { classifier: {} } };
+    expect(tei.parse(classifier, null)?.models).toMatchObject([{ kind: "classifier", apis: [] }]);
   });
 
   it.each([

@@ -10,6 +10,8 @@ interface ApiForm {
   streams: "events" | "lines" | null;
   /** Whether a request that does not say gets a stream. */
   streamsByDefault?: true;
+  /** Workers alone are asked so: it is no path of the gateway's. */
+  workersOnly?: true;
 }
 
 const FORMS = {
@@ -18,6 +20,8 @@ const FORMS = {
   responses: openai("/v1/responses", "events"),
   embeddings: openai("/v1/embeddings", null),
   rerank: openai("/v1/rerank", null),
+  /** As Text Embeddings Inference has it. */
+  "tei-rerank": { ...openai("/rerank", null), workersOnly: true },
   speech: openai("/v1/audio/speech", "events"),
   transcriptions: openai("/v1/audio/transcriptions", "events", "form"),
   translations: openai("/v1/audio/translations", null, "form"),
@@ -34,7 +38,7 @@ const FORMS = {
   detokenize: openai("/detokenize", null),
   "apply-template": openai("/apply-template", null),
   /** whisper.cpp's own path for what is `transcriptions` elsewhere: the same form, the same answers. */
-  inference: openai("/inference", null, "form"),
+  inference: { ...openai("/inference", null, "form"), workersOnly: true },
   "ollama-chat": ollama("/api/chat", true),
   "ollama-generate": ollama("/api/generate", true),
   "ollama-embed": ollama("/api/embed", false),
@@ -52,7 +56,9 @@ export type Api = keyof typeof FORMS;
 export const API_NAMES = Object.keys(FORMS) as readonly Api[];
 
 const BY_NAME: ReadonlyMap<string, ApiForm> = new Map(Object.entries(FORMS));
-const BY_PATH: ReadonlyMap<string, Api> = new Map(API_NAMES.map((api) => [FORMS[api].path, api]));
+const BY_PATH: ReadonlyMap<string, Api> = new Map(
+  API_NAMES.filter((api) => apiForm(api).workersOnly !== true).map((api) => [FORMS[api].path, api]),
+);
 
 /** The API of an inference path (without query), or null for every other path. */
 export function inferenceApi(path: string): Api | null {

@@ -16,6 +16,7 @@ it.each([
   ["/api/chat", "ollama-chat", "ollama"],
   ["/v1/audio/transcriptions", "transcriptions", "openai"],
   ["/infill", "infill", "openai"],
+  ["/rerank", null, "openai"],
   ["/apiX", null, "openai"],
   ["/V1/chat/completions", null, "openai"],
 ])("%s is inference %s with errors as %s", (path, api, family) => {

@@ -69,7 +69,7 @@ export function askChat(url: string, model: string, extra: Record<string, unknow
   return ask(`${url}/v1/chat/completions`, { model, messages, stream: true, max_tokens: 20, ...extra });
 }
 
-export async function getJson<T>(url: string): Promise<T> {
-  const answer = await fetch(url);
+export async function getJson<T>(url: string, key: string = "none"): Promise<T> {
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
   return (await answer.json()) as T;
 }

@@ -43,6 +43,8 @@ export interface AttemptTarget {
   write(chunk: Buffer): boolean;
   /** The worker has turned the connection into a WebSocket (101): the caller gets it; `onEnd` when it has ended. */
   join(rawHeaders: string[], upstream: Socket, onEnd: (broke: Error | null) => void): Tunnel;
+  /** Nothing that follows can be passed on: what came so far is not what the worker's API has. */
+  readonly isSpoiled: boolean;
 }
 
 export type AttemptEnd =
@@ -72,8 +74,8 @@ export class Attempt implements ExchangeSink {
   #errorBody: Buffer[] | null = null;
   #errorBytes = 0;
   #stopErrorTimer = (): void => {};
-  /** All that the caller is to be told of an error answer has been passed on. */
-  #retold = false;
+  /** All that the caller is to get of the worker has been passed on. */
+  #over = false;
   #tunnel: Tunnel | null = null;
   /** An operator, or the end of the gateway, has ended it. */
   #cancelled = false;
@@ -136,7 +138,8 @@ export class Attempt implements ExchangeSink {
     if (this.#whole !== null) return this.#gather(this.#whole, chunk);
     if (this.#errorBody === null) {
       if (!this.#accepted && !this.#accept()) return true;
-      return this.#target.write(chunk);
+      const more = this.#target.write(chunk);
+      return this.#target.isSpoiled ? this.#stopReading() : more;
     }
     this.#errorBody.push(chunk);
     this.#errorBytes += chunk.length;
@@ -151,7 +154,7 @@ export class Attempt implements ExchangeSink {
     if (this.#failed !== null) {
       this.#done({ kind: "failed", failed: this.#failed });
     } else if (this.#accepted) {
-      const broke = outcome.ok || this.#retold ? null : outcome.failure;
+      const broke = outcome.ok || this.#over ? null : outcome.failure;
       this.#done({ kind: "relayed", status: this.#status, broke });
     } else if (!outcome.ok) {
       const { failure } = outcome;
@@ -201,9 +204,12 @@ export class Attempt implements ExchangeSink {
     if (!this.#accept()) return true;
     let more = true;
     for (const piece of pieces) more = this.#target.write(piece);
-    if (!this.#target.retellsErrors) return more;
-    // One that never ends must not hold a caller who has its answer.
-    this.#retold = true;
+    return this.#target.retellsErrors ? this.#stopReading() : more;
+  }
+
+  /** An answer that never ends must not hold a caller who has all that there is to have of it. */
+  #stopReading(): true {
+    this.#over = true;
     this.#exchange.cancel();
     return true;
   }

@@ -115,6 +115,10 @@ export class CallerSide implements AttemptTarget {
     return new Tunnel(caller, upstream, this.#farm.clock, onEnd);
   }
 
+  get isSpoiled(): boolean {
+    return (this.#translation?.problem ?? null) !== null;
+  }
+
   /** The request is sent to nobody any more. */
   letGoOfBody(): void {
     this.#received.body = EMPTY;
@@ -134,7 +138,7 @@ export class CallerSide implements AttemptTarget {
         this.#relay.finish(this.#fault === null ? this.#opened?.last() : this.#retold(this.#fault, status));
       return { kind: "relayed", status, error: null };
     }
-    const error = call.goneError ?? brokenError(this.worker, broke);
+    const error = call.goneError ?? brokenError(this.worker, broke, this.isSpoiled);
     this.#relay.break(call.family, error, call.id);
     return { kind: "relayed", status, error };
   }
@@ -183,9 +187,14 @@ export class CallerSide implements AttemptTarget {
   }
 }
 
-/** What a caller is told of an answer that broke after it had begun. */
-function brokenError(worker: string, broke: ExchangeFailure): FarmError {
-  return broke.kind === "timeout"
-    ? new FarmError("timeout_idle", `Worker "${worker}" stopped sending in the middle of its answer.`)
-    : new FarmError("worker_failed", `Worker "${worker}" broke off in the middle of its answer (${broke.message}).`);
+/** What a caller is told of an answer that broke after it had begun; `quoted`: it tells the worker's own words. */
+function brokenError(worker: string, broke: ExchangeFailure, quoted: boolean): FarmError {
+  if (broke.kind === "timeout") {
+    return new FarmError("timeout_idle", `Worker "${worker}" stopped sending in the middle of its answer.`);
+  }
+  const start = `Worker "${worker}" broke off in the middle of its answer`;
+  const error = new FarmError("worker_failed", `${start} (${broke.message}).`);
+  // An engine may quote what it was asked.
+  if (quoted) error.logged = `${start}.`;
+  return error;
 }

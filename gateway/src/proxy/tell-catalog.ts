@@ -6,9 +6,8 @@ import { type FailedAttempt, faultWords, isPairFault } from "./failure.ts";
 
 /** What the catalogue learns from a failed try. `late`: the caller's deadline has passed. */
 export function tellCatalog(farm: Farm, call: Call, choice: Choice, failed: FailedAttempt, late: boolean): void {
-  const { api } = choice;
   const worker = choice.worker.config.name;
-  const model = choice.upstreamModel;
+  const { upstreamModel: model, api } = choice;
   if (isPairFault(failed, late)) tellFault(farm, call, worker, faultWords(failed), false);
   if (failed.by === "connection") {
     if (failed.kind === "refused") farm.catalog.apply({ type: "refused", worker });

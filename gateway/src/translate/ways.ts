@@ -2,10 +2,27 @@ import { type Api, API_NAMES } from "@farmgate/shared";
 import { ollamaChatToChat } from "./ollama/chat.ts";
 import { ollamaEmbeddingsToEmbeddings, ollamaEmbedToEmbeddings } from "./ollama/embed.ts";
 import { ollamaGenerateToChat, ollamaGenerateToCompletions, ollamaGenerateToInfill } from "./ollama/generate.ts";
+import { rerankToTei } from "./rerank-to-tei.ts";
+import { responsesToChat } from "./responses/responses-to-chat.ts";
+import { through } from "./through.ts";
+import { chatToOllama } from "./to-ollama/chat-to-ollama.ts";
+import { completionsToGenerate } from "./to-ollama/completions-to-generate.ts";
+import { embeddingsToEmbed, embeddingsToOldEmbeddings } from "./to-ollama/embeddings-to-embed.ts";
 import type { Translator } from "./translation.ts";
 
 /** How each API can be put as others, best first. */
 const TRANSLATORS: Readonly<Partial<Record<Api, readonly (readonly [to: Api, translator: Translator])[]>>> = {
+  chat: [["ollama-chat", chatToOllama]],
+  completions: [["ollama-generate", completionsToGenerate]],
+  responses: [
+    ["chat", responsesToChat],
+    ["ollama-chat", through(responsesToChat, chatToOllama)],
+  ],
+  embeddings: [
+    ["ollama-embed", embeddingsToEmbed],
+    ["ollama-embeddings", embeddingsToOldEmbeddings],
+  ],
+  rerank: [["tei-rerank", rerankToTei]],
   "ollama-chat": [["chat", ollamaChatToChat]],
   "ollama-generate": [
     ["chat", ollamaGenerateToChat],

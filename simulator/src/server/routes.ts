@@ -1,4 +1,4 @@
-import { inferenceApi } from "@farmgate/shared";
+import { API_NAMES, apiForm, inferenceApi } from "@farmgate/shared";
 import { type CallerSocket, readBody } from "@farmgate/wire";
 import type { Body } from "../decide/answer-plan.ts";
 import { modelProps, routerList, routerProps, singleList, slotList } from "../decide/catalogue.ts";
@@ -52,7 +52,7 @@ function wrongKey({ options }: EngineParts, visit: Visit): EngineError | null {
 
 /** Whether the engine has what the path offers; other spellings of its paths go with the one that callers know. */
 function speaks({ options }: EngineParts, path: string): boolean {
-  const api = inferenceApi(path.startsWith("/v1/") || inferenceApi(path) !== null ? path : `/v1${path}`);
+  const api = API_NAMES.find((name) => apiForm(name).path === path) ?? inferenceApi(`/v1${path}`);
   return options.apis === undefined || (api !== null && options.apis.includes(api));
 }
 

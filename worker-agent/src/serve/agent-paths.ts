@@ -1,7 +1,9 @@
-import { apiForm, inferenceApi } from "@farmgate/shared";
+import { type Api, API_NAMES, apiForm } from "@farmgate/shared";
 
-/** How the body of an inference path (without query) is to be read; null: no inference path. */
-export function inferenceBody(path: string): "json" | "form" | "none" | null {
-  const api = inferenceApi(path);
-  return api === null ? null : apiForm(api).body;
+/** Those too that no caller of a gateway asks for: a gateway puts questions to some engines in their own way. */
+const BY_PATH: ReadonlyMap<string, Api> = new Map(API_NAMES.map((api) => [apiForm(api).path, api]));
+
+/** What is asked for at an inference path (without query); null: no such path. */
+export function askedApi(path: string): Api | null {
+  return BY_PATH.get(path) ?? null;
 }

@@ -5,7 +5,6 @@ import {
   type Clock,
   type ErrorCode,
   FarmError,
-  inferenceApi,
   isAllowedOrigin,
   pathOf,
   queryModel,
@@ -32,6 +31,7 @@ import type { Executor } from "../executor.ts";
 import type { Learned } from "../figures/learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
+import { askedApi } from "./agent-paths.ts";
 import { callerOf, requestIdOf } from "./asked.ts";
 import { allowedModel } from "./allowed-model.ts";
 import { refuseUnspoken } from "./spoken.ts";
@@ -111,7 +111,7 @@ export class Inference {
 
   async #read(request: IncomingMessage, asked: Asked): Promise<{ order: Omit<Order, "family">; body: Buffer }> {
     const url = request.url ?? "";
-    const api = inferenceApi(pathOf(url)) ?? "chat";
+    const api = askedApi(pathOf(url)) ?? "chat";
     if (apiForm(api).body === "none") {
       throw new FarmError("upgrade_required", `${pathOf(url)} takes a WebSocket, not a plain request.`);
     }
@@ -137,7 +137,7 @@ export class Inference {
     asked: Asked,
   ): { order: Omit<Order, "family">; body: null } {
     const url = request.url ?? "";
-    const api = inferenceApi(pathOf(url));
+    const api = askedApi(pathOf(url));
     if (api === null || apiForm(api).body !== "none") {
       throw new FarmError("not_found", `There is no WebSocket at ${pathOf(url).slice(0, 200)}.`);
     }

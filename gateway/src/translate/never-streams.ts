@@ -1,0 +1,9 @@
+import { type Translated, TranslationError } from "./translation.ts";
+
+/** The answers of an API that has whole ones alone. */
+export function neverStreams(whole: (answer: unknown) => object): Omit<Translated, "api" | "body"> {
+  const refuse = () => {
+    throw new TranslationError("a stream in place of an answer");
+  };
+  return { streams: false, whole, wholeAsStream: refuse, stream: () => ({ push: refuse, end: () => null }) };
+}
