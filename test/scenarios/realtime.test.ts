@@ -43,10 +43,10 @@ function refusal(url: string, headers: Record<string, string> = {}): Promise<{ s
     });
     asked.on("upgrade", () => reject(new Error("upgraded")));
     asked.on("error", reject);
-    asked.on("response", async (response) => {
+    asked.on("response", (response) => {
       let body = "";
-      for await (const piece of response) body += String(piece);
-      resolve({ status: response.statusCode ?? 0, body });
+      response.setEncoding("utf8").on("data", (piece: string) => (body += piece));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, body }));
     });
     asked.end();
   });
@@ -89,6 +89,7 @@ describe("a realtime session", () => {
     held[0]?.close();
     await waiting.opened();
     for (const client of [...held, waiting]) client.close();
+    expect(await Promise.all([...held, waiting].map((client) => client.closed))).toEqual([1005, 1005, 1005]);
     await idle(farm);
   });
 
@@ -158,7 +159,7 @@ describe("a request for a session", () => {
       [`${farm.agentUrl}/v1/realtime?model=x-talk`, 501, "not served as realtime"],
       [`${farm.agentUrl}/health`, 404, "no WebSocket"],
     ] as const) {
-      expect(await refusal(url), url).toMatchObject({ status, body: expect.stringContaining(body) });
+      expect({ url, ...(await refusal(url)) }).toMatchObject({ url, status, body: expect.stringContaining(body) });
     }
     for (const base of [farm.url, farm.agentUrl]) {
       const page = { origin: "https://elsewhere.example" };

@@ -7,7 +7,7 @@ const BYTES = 3;
 
 /** `/tokenize`: ids of the text's pieces, which `/detokenize` can read back. */
 export function planTokens(body: Body): object {
-  const bytes = Buffer.from(String(body["content"] ?? ""));
+  const bytes = Buffer.from(typeof body["content"] === "string" ? body["content"] : "");
   const tokens: number[] = [];
   for (let at = 0; at < bytes.length; at += BYTES) {
     const piece = bytes.subarray(at, at + BYTES);

@@ -45,7 +45,7 @@ export function planTranscript(
       return { promptTokens, contentType: "text/plain; charset=utf-8", body: `${text}\n` };
     case "verbose_json": {
       const duration = file.size / BYTES_PER_SECOND;
-      const language = task === "translate" ? "english" : String(body["language"] ?? "english");
+      const language = task === "transcribe" && typeof body["language"] === "string" ? body["language"] : "english";
       const segments = [{ id: 0, start: 0, end: duration, text }];
       return { promptTokens, body: JSON.stringify({ task, language, duration, text, segments }) };
     }

@@ -23,14 +23,12 @@ export function serveRealtime(engine: EngineParts, visit: Visit, caller: CallerS
   if (ailments.hang) return;
   const error = errorOf(ailments);
   if (error !== null) return visit.writer(ailments.resetAfter).error(error);
-  const key = String(visit.request.headers["sec-websocket-key"] ?? "");
+  const key = visit.request.headers["sec-websocket-key"] ?? "";
   const accept = createHash("sha1")
     .update(key + HANDSHAKE)
     .digest("base64");
   const headers = ["Upgrade", "websocket", "Connection", "Upgrade", "Sec-WebSocket-Accept", accept];
-  const protocols = String(visit.request.headers["sec-websocket-protocol"] ?? "")
-    .split(",")
-    .map((one) => one.trim());
+  const protocols = (visit.request.headers["sec-websocket-protocol"] ?? "").split(",").map((one) => one.trim());
   if (protocols.includes("realtime")) headers.push("Sec-WebSocket-Protocol", "realtime");
   serveJob(engine, visit, { id: visit.id, model: model.name, prompt: "" }, ailments, (_writer, _start, ended) => {
     const socket = caller.switch(headers);
