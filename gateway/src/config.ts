@@ -75,6 +75,15 @@ const shape = z.strictObject({
       idle: positiveDuration.default(300_000),
     })
     .prefault({}),
+  /** Small embedding requests that come within `batchWindow` are put to a worker as one; 0: none are. */
+  embeddings: z
+    .strictObject({
+      batchWindow: duration.refine((ms) => ms <= 1_000, "must be at most 1s").default(0),
+      /** Inputs of one joint request, and bytes of all who share it. */
+      batchInputs: wholeNumber(2).default(64),
+      batchBytes: size.default(64 * 1_024),
+    })
+    .prefault({}),
   retry: z.strictObject({ attempts: wholeNumber(1).default(3) }).prefault({}),
   drain: duration.default(300_000),
   /** A streaming caller who waits is sent an SSE comment this often, so that nobody on the way gives up; 0: never. */

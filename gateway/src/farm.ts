@@ -1,5 +1,8 @@
 import type { Clock } from "@farmgate/shared";
 import type { BodyRoom, KeyRing, Log, Upstreams } from "@farmgate/wire";
+import type { BatchLimits } from "./batching/batch-limits.ts";
+import type { Joiner } from "./batching/joiner.ts";
+import type { OpenBatches } from "./batching/open-batches.ts";
 import type { WaitingRoom } from "./admission/waiting-room.ts";
 import type { CatalogStore } from "./catalog/store.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -49,6 +52,8 @@ export interface Farm {
   readonly upstreams: Upstreams;
   readonly waitingRoom: WaitingRoom;
   readonly live: LiveRequests<Call>;
+  readonly batches: OpenBatches<Joiner>;
+  readonly batchLimits: BatchLimits;
   readonly comments: WaitComments;
   readonly bodies: BodyRoom;
   readonly metrics: Metrics;

@@ -72,6 +72,18 @@ export class Metrics {
     ["worker"],
   );
 
+  readonly #batchCalls = this.#histogram(
+    "farmgate_embedding_batch_calls",
+    "Requests that were put to a worker as one",
+    [],
+    [2, 4, 8, 16, 32, 64, 128],
+  );
+  readonly #parted = this.#counter(
+    "farmgate_embedding_batches_parted_total",
+    "Joint requests whose callers were then served one by one",
+    ["reason"],
+  );
+
   constructor(figures: FarmFigures) {
     this.#gauge("farmgate_queue_depth", "Requests that wait at the gateway", [], (gauge) =>
       gauge.set(figures.waiting()),
@@ -130,6 +142,15 @@ export class Metrics {
 
   retried(reason: string): void {
     this.#retries.inc({ reason });
+  }
+
+  /** A joint request for so many callers is put to a worker. */
+  joined(calls: number): void {
+    this.#batchCalls.observe(calls);
+  }
+
+  parted(reason: "refused" | "failed" | "unusable"): void {
+    this.#parted.inc({ reason });
   }
 
   truncated(worker: string): void {

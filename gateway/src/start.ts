@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Clock, Random } from "@farmgate/shared";
 import { BodyRoom, FrontServer, KeyRing, type Log, Upstreams } from "@farmgate/wire";
+import { BatchLimits } from "./batching/batch-limits.ts";
+import { OpenBatches } from "./batching/open-batches.ts";
 import { WaitingRoom } from "./admission/waiting-room.ts";
 import { breakerNews } from "./catalog/breaker-news.ts";
 import { CatalogPoller } from "./catalog/poller.ts";
@@ -136,6 +138,8 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     upstreams,
     waitingRoom,
     live: new LiveRequests(),
+    batches: new OpenBatches(),
+    batchLimits: new BatchLimits(),
     comments: new WaitComments(() => farm),
     bodies,
     metrics,

@@ -21,6 +21,7 @@ describe("a gateway file", () => {
       limits: { body: 104_857_600, queue: 1_000, queueBytes: 1_073_741_824, queueWait: 300_000 },
       timeouts: { connect: 2_000, firstByte: 900_000, idle: 300_000 },
       retry: { attempts: 3 },
+      embeddings: { batchWindow: 0, batchInputs: 64, batchBytes: 65_536 },
       drain: 300_000,
       sseComments: 10_000,
       loadingStatus: false,
@@ -54,6 +55,12 @@ describe("a gateway file", () => {
       /already named/,
     ],
     ["no keys beyond this machine", "workers: []\nlisten: {host: 0.0.0.0}", "listen.host", /no keys are set/],
+    [
+      "a long wait for other embedding calls",
+      "workers: []\nembeddings: {batchWindow: 2s}",
+      "embeddings.batchWindow",
+      /at most 1s/,
+    ],
     ["a body of no bytes", "workers: []\nlimits: {body: 0}", "limits.body", /more than 0/],
     [
       "a worker's key that no header can carry",

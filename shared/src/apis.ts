@@ -84,10 +84,15 @@ export function isStreamed(api: Api, stream: boolean | null): boolean {
   return form.streams !== null && (stream ?? form.streamsByDefault === true);
 }
 
-/** Whose error shape a path's callers expect. */
-export function apiFamily(path: string): ApiFamily {
+/**
+ * Whose shapes a path's callers expect. The list of models has one path in two APIs: Anthropic's callers are known by the
+ * header that they always send.
+ */
+export function apiFamily(path: string, headers: Readonly<Record<string, unknown>> = {}): ApiFamily {
   if (path.startsWith("/api/")) return "ollama";
-  return path === "/v1/messages" || path.startsWith("/v1/messages/") ? "anthropic" : "openai";
+  if (path === "/v1/messages" || path.startsWith("/v1/messages/")) return "anthropic";
+  const isList = path === "/v1/models" || path.startsWith("/v1/models/");
+  return isList && headers["anthropic-version"] !== undefined ? "anthropic" : "openai";
 }
 
 function openai(path: string, streams: "events" | null, body: ApiForm["body"] = "json"): ApiForm {

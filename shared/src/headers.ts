@@ -1,3 +1,5 @@
+import type { ApiFamily } from "./error-envelope.ts";
+
 /** Header names that gateway and agent set or read, all lower case. */
 export const HEADER = {
   requestId: "x-request-id",
@@ -12,6 +14,11 @@ export const HEADER = {
   caller: "x-farmgate-caller",
   hop: "x-farmgate-hop",
 } as const;
+
+/** The headers that tell a caller its request's id, flat: each API's SDK reads its own. */
+export function requestIdHeaders(family: ApiFamily, id: string): string[] {
+  return family === "anthropic" ? [HEADER.requestId, id, "request-id", id] : [HEADER.requestId, id];
+}
 
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "connection",
@@ -78,13 +85,26 @@ export function answerHeadersForCaller(raw: readonly string[]): string[] {
       name.startsWith("access-control-") ||
       name.startsWith("x-farmgate-") ||
       name === "x-request-id" ||
+      name === "request-id" ||
       name === "set-cookie" ||
       name === "alt-svc",
   );
+  dropOriginFromVary(headers);
   if (!isEventStream(raw) && !isLineStream(raw)) return headers;
   if (headerValue(raw, "cache-control") === null) headers.push("cache-control", "no-cache, no-transform");
   if (headerValue(raw, "x-accel-buffering") === null) headers.push("x-accel-buffering", "no");
   return headers;
+}
+
+/** A worker whose CORS headers are left out says nothing about pages any more. */
+function dropOriginFromVary(headers: string[]): void {
+  for (let i = headers.length - 2; i >= 0; i -= 2) {
+    if (headers[i]?.toLowerCase() !== "vary") continue;
+    const names = (headers[i + 1] ?? "").split(",").map((name) => name.trim());
+    const kept = names.filter((name) => name.toLowerCase() !== "origin");
+    if (kept.length === 0) headers.splice(i, 2);
+    else if (kept.length < names.length) headers[i + 1] = kept.join(", ");
+  }
 }
 
 /** Whether an answer with these headers is a stream of server-sent events. */

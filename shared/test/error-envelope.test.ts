@@ -40,6 +40,7 @@ describe("the headers of an error", () => {
     const after = (retryAfterS: number) => errorHeaders(new FarmError("queue_full", "x", { retryAfterS }));
     expect(after(2.1)).toEqual({ "retry-after": "3" });
     expect(after(0)).toEqual({ "retry-after": "1" });
+    expect(after(300)).toEqual({ "retry-after": "60" });
     expect(errorHeaders(new FarmError("no_worker", "x"))).toEqual({});
   });
 

@@ -80,6 +80,13 @@ describe("what a caller sees of a worker's headers", () => {
     expect(answerHeadersForCaller([name, "x", "A", "b"])).toEqual(["A", "b"]);
   });
 
+  it("is not told that it depends on the page, which is ours to say", () => {
+    const told = (...values: string[]) => answerHeadersForCaller(values.flatMap((value) => ["Vary", value]));
+    expect(told("Origin")).toEqual([]);
+    expect(told("accept-encoding,  ORIGIN,Accept")).toEqual(["Vary", "accept-encoding, Accept"]);
+    expect(told("origin", "Accept-Encoding,x", "Origin")).toEqual(["Vary", "Accept-Encoding,x"]);
+  });
+
   it("stops buffers in front of a stream of events, which keeps what it says of that itself", () => {
     const raw = ["Content-Type", "Text/Event-Stream; charset=utf-8", "Cache-Control", "no-store"];
     const headers = answerHeadersForCaller(raw);

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { type ApiFamily, errorBody, errorHeaders, type FarmError, HEADER } from "@farmgate/shared";
+import { type ApiFamily, errorBody, errorHeaders, type FarmError, requestIdHeaders } from "@farmgate/shared";
 
 /** How much of a refused upload is thrown away before its connection is cut. */
 const DISCARD_BYTES = 256 * 1_024 ** 2;
@@ -18,7 +18,7 @@ export function answerError(response: ServerResponse, error: FarmError, context:
   if (response.headersSent || response.destroyed) return;
   const body = Buffer.from(JSON.stringify(errorBody(context.family, error, context.requestId)));
   const headers = ["content-type", "application/json", "content-length", String(body.length)];
-  headers.push(HEADER.requestId, context.requestId, ...Object.entries(errorHeaders(error)).flat());
+  headers.push(...requestIdHeaders(context.family, context.requestId), ...Object.entries(errorHeaders(error)).flat());
   if (error.code === "invalid_api_key") headers.push("www-authenticate", "Bearer");
   headers.push(...(context.headers ?? []));
   const uploading = !response.req.complete;

@@ -9,11 +9,25 @@ import {
 } from "@farmgate/shared";
 import type { AnswerTail } from "./answer-tail.ts";
 
+/** Where one upstream's answer goes. */
+export interface Relay {
+  /** The head: `headers` is finished, flat. */
+  start(status: number, headers: string[]): void;
+  /** In place of `start`, where the head has gone out already. */
+  join(): void;
+  /** False: no more until the caller has taken it. */
+  write(chunk: Buffer): boolean;
+  /** The answer is complete; `last` is a piece of our own behind it. */
+  finish(last?: string): void;
+  /** It broke after its head. */
+  break(family: ApiFamily, error: FarmError, requestId: string): void;
+}
+
 /**
  * Passes one upstream's answer on to the caller, byte for byte. Nothing is parsed on the way: the tail keeps
  * references to the last pieces, and that is all.
  */
-export class AnswerRelay {
+export class AnswerRelay implements Relay {
   readonly #response: ServerResponse;
   readonly #tail: AnswerTail;
   readonly #resume: () => void;

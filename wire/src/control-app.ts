@@ -109,7 +109,7 @@ function sendError(request: FastifyRequest, reply: FastifyReply, error: FarmErro
   const requestId = String(reply.raw.getHeader(HEADER.requestId) ?? "");
   void reply.headers(errorHeaders(error));
   if (error.code === "invalid_api_key") void reply.header("www-authenticate", "Bearer");
-  void reply.code(error.status).send(errorBody(apiFamily(pathOf(request.url)), error, requestId));
+  void reply.code(error.status).send(errorBody(apiFamily(pathOf(request.url), request.headers), error, requestId));
 }
 
 function asFarmError(log: Log, request: FastifyRequest, error: Error & { statusCode?: number }): FarmError {

@@ -1,5 +1,13 @@
 import type { IncomingMessage } from "node:http";
-import { apiFamily, apiForm, FarmError, HEADER, inferenceApi, isAllowedOrigin, pathOf } from "@farmgate/shared";
+import {
+  apiFamily,
+  apiForm,
+  FarmError,
+  inferenceApi,
+  isAllowedOrigin,
+  pathOf,
+  requestIdHeaders,
+} from "@farmgate/shared";
 import { answerError, type CallerSocket, type HttpHandler, onCallerLeft } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import { Call, type CallStart } from "../proxy/call.ts";
@@ -14,16 +22,17 @@ export function createDoor(farm: Farm, control: HttpHandler): HttpHandler {
   return (request, response) => {
     const id = idFor(farm, request);
     const cors = corsHeaders(request.headers.origin, farm.config.cors.origins);
+    const path = pathOf(request.url ?? "/");
+    const ids = () => requestIdHeaders(apiFamily(path, request.headers), id);
     if (request.method === "OPTIONS") {
-      const headers = [HEADER.requestId, id, ...cors, ...preflightHeaders(request.headers, farm.config.cors.origins)];
+      const headers = [...ids(), ...cors, ...preflightHeaders(request.headers, farm.config.cors.origins)];
       response.writeHead(204, headers).end();
       return;
     }
-    const path = pathOf(request.url ?? "/");
     const api = inferenceApi(path);
     if (api === null) {
-      response.setHeader(HEADER.requestId, id);
-      for (let i = 0; i < cors.length; i += 2) response.setHeader(cors[i] ?? "", cors[i + 1] ?? "");
+      const headers = [...ids(), ...cors];
+      for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i] ?? "", headers[i + 1] ?? "");
       control(request, response);
       return;
     }
@@ -38,7 +47,7 @@ export function createDoor(farm: Farm, control: HttpHandler): HttpHandler {
       answerError(response, error, { family, requestId: id, headers: ["allow", "POST", ...cors] });
       return;
     }
-    const call = new Call({ id, api, family, request, response, socket: null, cors, ...startOf(farm) });
+    const call = new Call({ id, api, family, request, response, cors, ...startOf(farm) });
     onCallerLeft(request, response, () => call.leave());
     void forward(farm, call);
   };

@@ -28,6 +28,7 @@ interface Ended extends Served {
   weighed: Weighed | null;
   /** Nobody wanted the answer any more. */
   gone: boolean;
+  joinedAs: string | null;
   tap: UsageTap;
 }
 
@@ -73,6 +74,7 @@ export class Accounts {
       waitedMs,
       weighed: call.weighed,
       gone: call.goneError !== null,
+      joinedAs: call.joinedAs,
       tap: call.tap,
     });
     if (this.#pending.length >= SETTLE_COUNT) this.settle();
@@ -106,6 +108,7 @@ export class Accounts {
         model: ended.model.slice(0, 200),
         worker: worker ?? undefined,
         warmth: warmth ?? undefined,
+        joinedAs: ended.joinedAs ?? undefined,
         status,
         code: error?.code,
         reason: error?.logged,

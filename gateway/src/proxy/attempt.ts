@@ -25,6 +25,13 @@ const MAX_ERROR_MS = 5_000;
 /** What is read whole is at most so large: the embeddings of a large batch, or pictures. */
 const MAX_WHOLE_BODY = 256 * 1_024 ** 2;
 
+/** What is wrong with a whole answer. */
+export interface Unreadable {
+  reason: string;
+  /** It is a good one, but does not tell what was asked for: the worker does not offer it. */
+  untold: boolean;
+}
+
 /** The caller's side of a try. */
 export interface AttemptTarget {
   worker: string;
@@ -36,8 +43,8 @@ export interface AttemptTarget {
   takes(status: number, rawHeaders: readonly string[]): boolean;
   /** Whether a good answer is read to its end before anything is passed on, by `readWhole` then. */
   gathers(status: number, rawHeaders: readonly string[]): boolean;
-  /** Reads a whole answer, for the caller. A string: what is wrong with it. */
-  readWhole(body: Buffer): Buffer | string;
+  /** Reads a whole answer, for the caller. */
+  readWhole(body: Buffer): Buffer | Unreadable;
   /** The answer is accepted: the next calls pass it on, no other worker is asked any more. */
   accept(status: number, rawHeaders: string[]): void;
   write(chunk: Buffer): boolean;
@@ -174,8 +181,13 @@ export class Attempt implements ExchangeSink {
 
   #passWholeOn(whole: GatheredBytes): void {
     const body = this.#target.readWhole(whole.bytes());
-    if (typeof body === "string") this.#fail("worker_fault", body);
-    else if (this.#accept()) this.#target.write(body);
+    if (Buffer.isBuffer(body)) {
+      if (this.#accept()) this.#target.write(body);
+    } else if (body.untold) {
+      const { worker } = this.#target;
+      const told = { meaning: "unknown_model", status: 501, untold: true, reason: body.reason } as const;
+      this.#failed = { worker, by: "answer", retryAfterS: null, ...told };
+    } else this.#fail("worker_fault", body.reason);
   }
 
   /**

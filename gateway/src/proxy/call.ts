@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Api, type ApiFamily, FarmError, type ScannedBody } from "@farmgate/shared";
-import type { BodyShare, Caller, CallerSocket, RequestPriority } from "@farmgate/wire";
+import {
+  AnswerRelay,
+  type BodyShare,
+  type Caller,
+  type CallerSocket,
+  type Relay,
+  type RequestPriority,
+} from "@farmgate/wire";
 import type { PrefixHashes } from "../routing/prefix-hashes.ts";
 import type { Warmth, Weighed } from "../routing/types.ts";
 import type { LiveRequest, RequestPhase } from "./live-requests.ts";
@@ -12,8 +19,8 @@ export interface CallStart {
   family: ApiFamily;
   request: IncomingMessage;
   response: ServerResponse;
-  /** The connection, where it is to become a WebSocket; null: a plain request. */
-  socket: CallerSocket | null;
+  /** The connection, where it is to become a WebSocket; absent: a plain request. */
+  socket?: CallerSocket;
   /** CORS headers of the answer, flat. */
   cors: readonly string[];
   /** Its room for the body. */
@@ -42,6 +49,7 @@ export class Call implements LiveRequest {
   readonly family: ApiFamily;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  /** null: a plain request. */
   readonly socket: CallerSocket | null;
   readonly cors: readonly string[];
   readonly share: BodyShare;
@@ -76,6 +84,8 @@ export class Call implements LiveRequest {
   takesComments = false;
   /** When the last comment was sent. */
   commentedAt: number | null = null;
+  /** The id of the joint request that it was part of. */
+  joinedAs: string | null = null;
   /** Its stream was begun with a comment: the head went out before any worker had answered. */
   opened = false;
   /** The try that answers. */
@@ -90,7 +100,7 @@ export class Call implements LiveRequest {
     this.family = start.family;
     this.request = start.request;
     this.response = start.response;
-    this.socket = start.socket;
+    this.socket = start.socket ?? null;
     this.cors = start.cors;
     this.share = start.share;
     this.arrivedAt = start.arrivedAt;
@@ -99,6 +109,21 @@ export class Call implements LiveRequest {
 
   get lastByteAt(): number | null {
     return this.attempt?.lastByteAt ?? null;
+  }
+
+  /** Its headers as it sent them, flat. */
+  get rawHeaders(): readonly string[] {
+    return this.request.rawHeaders;
+  }
+
+  /** A good answer is read to its end before anything of it is passed on. */
+  get isGathered(): boolean {
+    return false;
+  }
+
+  /** Where the answer of one try goes; `resume` is called when more of it may come. */
+  relay(resume: () => void): Relay {
+    return new AnswerRelay(this.response, this.tap, resume);
   }
 
   get callerName(): string {

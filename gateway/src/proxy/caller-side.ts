@@ -1,12 +1,13 @@
 import { apiForm, FarmError, isEventStream, isLineStream, isPacked, takesMoreEvents } from "@farmgate/shared";
 import { type AnswerMeaning, meaningFrom } from "@farmgate/engines";
-import { type AnswerRelay, type ExchangeFailure, Tunnel } from "@farmgate/wire";
+import { type ExchangeFailure, type Relay, Tunnel } from "@farmgate/wire";
 import type { Socket } from "node:net";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
-import type { AttemptEnd, AttemptTarget } from "./attempt.ts";
+import type { AttemptEnd, AttemptTarget, Unreadable } from "./attempt.ts";
 import { TranslatedAnswer } from "../translate/translated-answer.ts";
 import type { AnswerTime, Translated } from "../translate/translation.ts";
+import { refusesUsage } from "../translate/without-usage.ts";
 import type { Call, Received } from "./call.ts";
 import { answerHeaders } from "./headers.ts";
 import { fitsOpenStream, OpenedAnswer } from "./opened-answer.ts";
@@ -30,7 +31,7 @@ export class CallerSide implements AttemptTarget {
   readonly #call: Call;
   readonly #received: Received;
   readonly #choice: Choice;
-  readonly #relay: AnswerRelay;
+  readonly #relay: Relay;
   /** As what the worker was asked; null: as the caller put it. */
   readonly #translated: Translated | null;
   /** The worker's answer, where it is translated. */
@@ -40,14 +41,7 @@ export class CallerSide implements AttemptTarget {
   /** Set for an answer that comes into a stream which was begun before. */
   #opened: OpenedAnswer | null = null;
 
-  constructor(
-    farm: Farm,
-    call: Call,
-    received: Received,
-    choice: Choice,
-    translated: Translated | null,
-    relay: AnswerRelay,
-  ) {
+  constructor(farm: Farm, call: Call, received: Received, choice: Choice, translated: Translated | null, relay: Relay) {
     this.worker = choice.worker.config.name;
     this.#farm = farm;
     this.#call = call;
@@ -58,6 +52,8 @@ export class CallerSide implements AttemptTarget {
   }
 
   meaning(answer: { status: number; body: string }): AnswerMeaning {
+    // It is asked once more then, without: `ask` in `forward.ts`.
+    if (refusesUsage(this.#translated, answer)) return "worker_fault";
     return meaningFrom(this.#choice.worker.engine, answer);
   }
 
@@ -71,14 +67,18 @@ export class CallerSide implements AttemptTarget {
   }
 
   gathers(status: number, rawHeaders: readonly string[]): boolean {
-    if (this.#translated === null || status >= 300) return false;
+    if (status >= 300) return false;
+    if (this.#translated === null) return this.#call.isGathered;
     this.#translation = new TranslatedAnswer(this.#translated, apiForm(this.#call.api).streams, rawHeaders);
     return this.#translation.isWhole;
   }
 
-  readWhole(body: Buffer): Buffer | string {
-    const text = this.#translation?.whole(body, this.#time()) ?? null;
-    return text === null ? (this.#translation?.problem ?? "no answer") : Buffer.from(text);
+  readWhole(body: Buffer): Buffer | Unreadable {
+    const translation = this.#translation;
+    if (translation === null) return body;
+    const text = translation.whole(body, this.#time());
+    if (text !== null) return Buffer.from(text);
+    return { reason: translation.problem ?? "no answer", untold: translation.untold };
   }
 
   accept(status: number, workerHeaders: string[]): void {
@@ -181,9 +181,9 @@ export class CallerSide implements AttemptTarget {
   }
 
   #origin() {
-    const { id: requestId, attempts, weighed } = this.#call;
+    const { id: requestId, family, attempts, weighed } = this.#call;
     const { upstreamModel: model, warmth } = this.#choice;
-    return { requestId, worker: this.worker, model, warmth, attempts, weighed };
+    return { family, requestId, worker: this.worker, model, warmth, attempts, weighed };
   }
 }
 

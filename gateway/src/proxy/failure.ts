@@ -12,6 +12,8 @@ export type FailedAttempt = { worker: string } & (
       retryAfterS: number | null;
       /** The worker's own words in one short line; empty when it gave none. */
       reason: string;
+      /** Its answer was good, but did not tell what was asked for: 501 is our word for that, and says nothing else of it. */
+      untold?: true;
     }
   | {
       by: "connection";
@@ -79,9 +81,10 @@ export function failureError(model: string, history: readonly FailedAttempt[], l
   return error;
 }
 
-/** An engine's words on its own failure may quote what it was asked; a script's on a load do not. */
+/** An engine's words on its own failure may quote what it was asked; a script's on a load, and ours, do not. */
 function withoutQuotes(tried: FailedAttempt): FailedAttempt {
-  return tried.by === "answer" && tried.meaning !== "load_failed" ? { ...tried, reason: "" } : tried;
+  if (tried.by !== "answer" || tried.meaning === "load_failed" || tried.untold === true) return tried;
+  return { ...tried, reason: "" };
 }
 
 function errorOf(model: string, history: readonly FailedAttempt[], listedElsewhere: boolean): FarmError {
@@ -203,6 +206,7 @@ const MEANING_WORDS = {
 
 function describeOne(tried: FailedAttempt): string {
   if (tried.by === "answer") {
+    if (tried.untold === true) return tried.reason;
     const words = isNotOffered(tried) ? "does not offer this" : MEANING_WORDS[tried.meaning];
     const told = usesAttempt(tried) && tried.reason !== "";
     return `answered ${tried.status} (${words}${told ? `: ${tried.reason}` : ""})`;

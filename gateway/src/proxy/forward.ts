@@ -1,12 +1,14 @@
 import { adapterFor } from "@farmgate/engines";
 import { FarmError, streamErrorChunk } from "@farmgate/shared";
 import { answerError } from "@farmgate/wire";
+import { serveJoined } from "../batching/serve-joined.ts";
 import { deadlineError, isTaken, type Nothing, type Taken, takeWorker } from "../admission/take-worker.ts";
 import { untilReady } from "../admission/until-ready.ts";
 import type { Farm } from "../farm.ts";
 import type { RoutingRequest } from "../routing/types.ts";
 import { speaks } from "../routing/ways.ts";
 import type { Translated } from "../translate/translation.ts";
+import { withoutUsage } from "../translate/without-usage.ts";
 import type { Served } from "./accounts.ts";
 import type { Call, Received } from "./call.ts";
 import { answerDryRun, isDryRun } from "./dry-run.ts";
@@ -40,7 +42,7 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
     call.takesComments = takesComments(call, received);
     if (!farm.isReady) await untilReady(farm, call);
     if (isDryRun(call)) served = answerDryRun(farm, call, received);
-    else served = await serveFirstOf(farm, call, received);
+    else served = await serveJoined(farm, call, received, serveFirstOf);
   } catch (thrown) {
     served = { status: null, error: asFarmError(farm, call, thrown) };
   }
@@ -109,7 +111,7 @@ function isLate(farm: Farm, { deadlineAt }: Received): boolean {
   return deadlineAt !== null && farm.clock.now() >= deadlineAt;
 }
 
-/** Asks one worker; when its connection had gone stale, once more on a fresh one. */
+/** Asks one worker; when it refused what was asked for besides, once more without that. */
 async function ask(
   farm: Farm,
   call: Call,
@@ -119,25 +121,46 @@ async function ask(
   history: FailedAttempt[],
 ): Promise<Sent> {
   const { choice } = taken;
-  const { name, url } = choice.worker.config;
-  call.worker = name;
+  call.worker = choice.worker.config.name;
   call.warmth = choice.warmth;
   call.attempts += 1;
   try {
-    const end = await sendTo(farm, call, received, choice, put, farm.upstreams.to(url));
-    if (end.kind !== "failed") return end;
-    const followed = [...history, end.failed];
-    if (afterFailure(followed, false, farm.config.retry).step !== "fresh") {
-      return noteFailure(farm, call, received, choice, end, history);
+    let end = await askOnce(farm, call, received, choice, put, history);
+    const plainer = withoutUsage(put, faultStatus(end));
+    if (plainer !== null) {
+      farm.metrics.retried("usage_refused");
+      end = await askOnce(farm, call, received, choice, plainer, history);
     }
-    farm.metrics.retried("stale_connection");
-    const fresh = farm.upstreams.fresh(url);
-    const again = await sendTo(farm, call, received, choice, put, fresh);
-    void fresh.pool.close();
-    return again.kind === "failed" ? noteFailure(farm, call, received, choice, again, history) : again;
+    return end.kind === "failed" ? noteFailure(farm, call, received, choice, end, history) : end;
   } finally {
     taken.release();
   }
+}
+
+/** The status of an answer that was the worker's fault; null: there was none. */
+function faultStatus(end: Sent): number | null {
+  if (end.kind !== "failed" || end.failed.by !== "answer") return null;
+  return end.failed.meaning === "worker_fault" ? end.failed.status : null;
+}
+
+/** When the connection had gone stale, once more on a fresh one. */
+async function askOnce(
+  farm: Farm,
+  call: Call,
+  received: Received,
+  choice: Taken["choice"],
+  put: Translated | null,
+  history: readonly FailedAttempt[],
+): Promise<Sent> {
+  const { url } = choice.worker.config;
+  const end = await sendTo(farm, call, received, choice, put, farm.upstreams.to(url));
+  if (end.kind !== "failed") return end;
+  if (afterFailure([...history, end.failed], false, farm.config.retry).step !== "fresh") return end;
+  farm.metrics.retried("stale_connection");
+  const fresh = farm.upstreams.fresh(url);
+  const again = await sendTo(farm, call, received, choice, put, fresh);
+  void fresh.pool.close();
+  return again;
 }
 
 function noteFailure(

@@ -1,10 +1,12 @@
 import {
   answerHeadersForCaller,
+  type ApiFamily,
   FarmError,
   HEADER,
   headerSafe,
   headerValue,
   requestHeadersForWorker,
+  requestIdHeaders,
 } from "@farmgate/shared";
 import type { Weighed } from "../routing/types.ts";
 
@@ -82,6 +84,8 @@ export function hopsOf(hop: string | undefined, via: string | undefined, mark: s
 
 /** Where an answer comes from, for its headers. */
 export interface AnswerOrigin {
+  /** Of the API that was called. */
+  family: ApiFamily;
   requestId: string;
   worker: string;
   /** The worker's own spelling. */
@@ -96,8 +100,7 @@ export interface AnswerOrigin {
 export function answerHeaders(raw: readonly string[], origin: AnswerOrigin, cors: readonly string[]): string[] {
   const headers = answerHeadersForCaller(raw);
   headers.push(
-    HEADER.requestId,
-    origin.requestId,
+    ...requestIdHeaders(origin.family, origin.requestId),
     HEADER.worker,
     headerSafe(origin.worker),
     HEADER.model,

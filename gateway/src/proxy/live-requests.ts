@@ -18,7 +18,8 @@ export interface LiveRequest {
   cancel(reason: FarmError): void;
 }
 
-export type RequestPhase = "receiving" | "waiting" | "asking" | "answering";
+/** joined: it waits for others like it, or is part of a joint request, which is told beside it. */
+export type RequestPhase = "receiving" | "waiting" | "joined" | "asking" | "answering";
 
 /** Every inference request under way, by its id. */
 export class LiveRequests<R extends LiveRequest = LiveRequest> {

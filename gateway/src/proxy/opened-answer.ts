@@ -1,5 +1,5 @@
 import { errorEvent, headerValue, isEventStream, isPacked } from "@farmgate/shared";
-import type { AnswerRelay } from "@farmgate/wire";
+import type { Relay } from "@farmgate/wire";
 import type { Call } from "./call.ts";
 import { toldFault } from "./told-fault.ts";
 
@@ -19,13 +19,13 @@ export function fitsOpenStream(status: number, rawHeaders: readonly string[]): b
  */
 export class OpenedAnswer {
   readonly #call: Call;
-  readonly #relay: AnswerRelay;
+  readonly #relay: Relay;
   readonly #status: number;
   readonly #kind: "events" | "json" | "fault";
   readonly #readable: boolean;
   readonly #fault: Buffer[] = [];
 
-  constructor(call: Call, relay: AnswerRelay, status: number, rawHeaders: readonly string[]) {
+  constructor(call: Call, relay: Relay, status: number, rawHeaders: readonly string[]) {
     this.#call = call;
     this.#relay = relay;
     this.#status = status;

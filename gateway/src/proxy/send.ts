@@ -1,5 +1,5 @@
 import { apiForm, queryModel, replaceModel, replaceQueryModel, socketHeadersForWorker } from "@farmgate/shared";
-import { AnswerRelay, type ExchangeRequest, type ExchangeTimeouts, type Upstream } from "@farmgate/wire";
+import type { ExchangeRequest, ExchangeTimeouts, Upstream } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
 import type { Translated } from "../translate/translation.ts";
@@ -27,7 +27,7 @@ export function sendTo(
   call.upstreamModel = choice.upstreamModel;
   return new Promise((resolve) => {
     let attempt: Attempt | null = null;
-    const relay = new AnswerRelay(call.response, call.tap, () => attempt?.resume());
+    const relay = call.relay(() => attempt?.resume());
     const side = new CallerSide(farm, call, received, choice, translated, relay);
     const done = (end: AttemptEnd) => {
       call.onGone(null);
@@ -81,10 +81,10 @@ function toRequest(
   const target = call.request.url ?? "/";
   if (call.socket !== null) {
     const path = prefix + replaceQueryModel(target, queryModel(target), upstreamModel);
-    const headers = upstreamHeaders(socketHeadersForWorker(call.request.rawHeaders), identity);
+    const headers = upstreamHeaders(socketHeadersForWorker(call.rawHeaders), identity);
     return { origin, method: "GET", path, headers, body: null, upgrade: "websocket" };
   }
-  const raw = translated === null ? call.request.rawHeaders : translatedHeaders(call.request.rawHeaders);
+  const raw = translated === null ? call.rawHeaders : translatedHeaders(call.rawHeaders);
   const headers = upstreamHeaders(raw, identity);
   const path = prefix + (api === call.api ? target : apiForm(api).path);
   const body =

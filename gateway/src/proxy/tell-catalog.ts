@@ -11,6 +11,8 @@ export function tellCatalog(farm: Farm, call: Call, choice: Choice, failed: Fail
   if (isPairFault(failed, late)) tellFault(farm, call, worker, faultWords(failed), false);
   if (failed.by === "connection") {
     if (failed.kind === "refused") farm.catalog.apply({ type: "refused", worker });
+  } else if (failed.untold === true) {
+    return;
   } else if (failed.meaning === "unknown_model") {
     farm.catalog.apply({ type: "disowned", worker, model, api, reason: `answered ${failed.status}` });
   } else if (failed.meaning === "load_failed") {

@@ -1,5 +1,5 @@
 import { readErrorText } from "@farmgate/engines";
-import { type ApiFamily, errorBody, FarmError, parseJson } from "@farmgate/shared";
+import { anthropicError, type ApiFamily, errorBody, FarmError, parseJson } from "@farmgate/shared";
 
 /**
  * A worker's answer that its caller is at fault, as an error that can be told inside a stream.
@@ -11,6 +11,7 @@ export function toldFault(family: ApiFamily, status: number, body: string, reque
   if (own !== null && isOwnError(family, own)) return own; // (1)
   const { message, type, code } = readErrorText(body);
   const error = new FarmError("invalid_request", message || `The worker refused the request with status ${status}.`);
+  if (family === "anthropic") return anthropicError(status, error.message, requestId);
   if (family !== "openai") return errorBody(family, error, requestId);
   return { error: { message: error.message, type: type ?? error.type, param: null, code: code ?? error.code } }; // (2)
 }

@@ -1,4 +1,4 @@
-import { answerHeadersForCaller, HEADER, isStreamed, streamsEvents } from "@farmgate/shared";
+import { answerHeadersForCaller, isStreamed, requestIdHeaders, streamsEvents } from "@farmgate/shared";
 import type { Farm } from "../farm.ts";
 import type { Call, Received } from "./call.ts";
 import { commentDueAt, nextLookMs } from "./comment-due.ts";
@@ -60,5 +60,5 @@ function isReading({ response }: Call): boolean {
 function openStream(call: Call): void {
   call.opened = true;
   const headers = answerHeadersForCaller(["content-type", "text/event-stream"]);
-  call.response.writeHead(200, [...headers, HEADER.requestId, call.id, ...call.cors]);
+  call.response.writeHead(200, [...headers, ...requestIdHeaders(call.family, call.id), ...call.cors]);
 }

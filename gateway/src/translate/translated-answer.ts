@@ -1,6 +1,13 @@
 import { apiForm, headerValue, parseJson } from "@farmgate/shared";
 import { type EventReader, readEvents, readLines } from "./read-events.ts";
-import { type AnswerTime, type StreamTranslation, type Translated, TranslationError } from "./translation.ts";
+import {
+  type AnswerTime,
+  type StreamTranslation,
+  type Translated,
+  TranslationError,
+  UntoldError,
+  type WorkerEvent,
+} from "./translation.ts";
 
 /** A worker's answer on its way to a caller of another API. Made for one try, once its head has come. */
 export class TranslatedAnswer {
@@ -12,17 +19,20 @@ export class TranslatedAnswer {
   #at: AnswerTime = { wallMs: 0, sinceSentMs: 0 };
   #out = "";
   #problem: string | null = null;
+  #untold = false;
 
   /** `family` streams: `event-stream` or lines, as the caller's API has it. */
   constructor(translated: Translated, callerStreams: "events" | "lines" | null, rawHeaders: readonly string[]) {
     this.#translated = translated;
     this.#contentType = contentTypeFor(translated.streams ? callerStreams : null);
     this.#stream = translated.stream();
-    this.#reader = readerFor(translated, rawHeaders, (event) => {
+    const take = (event: WorkerEvent) => {
       this.#guarded(() => {
         this.#out += this.#stream.push(event, this.#at);
       });
-    });
+    };
+    // Who asked for a whole answer is given no stream, whatever the worker sends: it is read whole, and found to be none.
+    this.#reader = translated.streams ? readerFor(translated, rawHeaders, take) : null;
   }
 
   /** The worker's answer is one whole body: it is translated at once, by `whole`. */
@@ -33,6 +43,11 @@ export class TranslatedAnswer {
   /** What is wrong with the worker's answer; null: nothing so far. */
   get problem(): string | null {
     return this.#problem;
+  }
+
+  /** The problem is only that it does not tell what was asked for. */
+  get untold(): boolean {
+    return this.#untold;
   }
 
   /** The worker's headers with what describes its body replaced, flat. */
@@ -85,6 +100,7 @@ export class TranslatedAnswer {
     } catch (error) {
       if (!(error instanceof TranslationError)) throw error;
       this.#problem = error.message;
+      this.#untold = error instanceof UntoldError;
     }
   }
 
@@ -111,7 +127,7 @@ function contentTypeFor(streams: "events" | "lines" | null): string {
 function readerFor(
   { api }: Translated,
   rawHeaders: readonly string[],
-  onEvent: Parameters<typeof readEvents>[0],
+  onEvent: (event: WorkerEvent) => void,
 ): EventReader | null {
   const type = (headerValue(rawHeaders, "content-type") ?? "").toLowerCase();
   if (type.startsWith("text/event-stream")) return readEvents(onEvent);

@@ -64,5 +64,10 @@ export type Translator = (body: JsonObject, context: TranslationContext) => Tran
 
 /** A worker's answer that is not what its API has, or an error that the worker told inside it. */
 export class TranslationError extends Error {
-  override readonly name = "TranslationError";
+  override readonly name: string = "TranslationError";
+}
+
+/** A whole answer that is good, but does not tell what was asked for: the worker does not offer it in this way. */
+export class UntoldError extends TranslationError {
+  override readonly name = "UntoldError";
 }

@@ -1,4 +1,6 @@
 import { type Api, API_NAMES } from "@farmgate/shared";
+import { countTokensToChat } from "./anthropic/count-tokens-to-chat.ts";
+import { messagesToChat } from "./anthropic/messages-to-chat.ts";
 import { ollamaChatToChat } from "./ollama/chat.ts";
 import { ollamaEmbeddingsToEmbeddings, ollamaEmbedToEmbeddings } from "./ollama/embed.ts";
 import { ollamaGenerateToChat, ollamaGenerateToCompletions, ollamaGenerateToInfill } from "./ollama/generate.ts";
@@ -12,6 +14,14 @@ import type { Translator } from "./translation.ts";
 
 /** How each API can be put as others, best first. */
 const TRANSLATORS: Readonly<Partial<Record<Api, readonly (readonly [to: Api, translator: Translator])[]>>> = {
+  messages: [
+    ["chat", messagesToChat],
+    ["ollama-chat", through(messagesToChat, chatToOllama)],
+  ],
+  "count-tokens": [
+    ["chat", countTokensToChat],
+    ["ollama-chat", through(countTokensToChat, chatToOllama)],
+  ],
   chat: [["ollama-chat", chatToOllama]],
   completions: [["ollama-generate", completionsToGenerate]],
   responses: [

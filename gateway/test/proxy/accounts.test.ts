@@ -22,6 +22,7 @@ function ended(more: Record<string, unknown> = {}): Parameters<Accounts["add"]>[
     firstByteAt: 10,
     waitedMs: 0,
     weighed: null,
+    joinedAs: null,
     goneError: null,
     tap: new UsageTap(),
     ...more,
@@ -85,6 +86,15 @@ describe("the account of a request", () => {
     books.settle();
     expect(lines[0]).toMatchObject({ decision: "swap", waitMs: 40_000, swapMs: 25_000 });
     expect(lines[1]).toMatchObject({ decision: undefined, waitMs: undefined, swapMs: undefined });
+  });
+
+  it("says of which joint request it was part", () => {
+    const lines: unknown[] = [];
+    const log = { info: (fields: unknown) => lines.push(fields) };
+    const { books } = accounts(log as unknown as Parameters<typeof accounts>[0]);
+    books.add(ended({ joinedAs: "req_1" }), { status: 200, error: null });
+    books.settle();
+    expect(lines[0]).toMatchObject({ id: "r", joinedAs: "req_1" });
   });
 
   it("counts a stream that broke as cut short, but not one that nobody wanted any more", async () => {

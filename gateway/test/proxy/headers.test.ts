@@ -12,7 +12,15 @@ const identity = {
   hops: 1,
   mark: markOf("here"),
 };
-const origin = { requestId: "r", worker: "gpu", model: "m", warmth: "warm", attempts: 2, weighed: null };
+const origin = {
+  family: "openai" as const,
+  requestId: "r",
+  worker: "gpu",
+  model: "m",
+  warmth: "warm",
+  attempts: 2,
+  weighed: null,
+};
 
 describe("headers for a worker", () => {
   it("replace the caller's own and tell an agent who asks", () => {

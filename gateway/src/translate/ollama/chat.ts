@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Translator } from "../translation.ts";
 import { answersIn, type Wording } from "./answer.ts";
-import { isLenient } from "./dialect.ts";
+import { isLenient } from "../dialect.ts";
 import { format, responseFormat } from "./format.ts";
 import { keepAlive, loadRequest } from "./load.ts";
 import { message, openaiMessages } from "./messages.ts";

@@ -2,7 +2,7 @@ import { FarmError } from "@farmgate/shared";
 import { z } from "zod";
 import type { JsonObject, Translated, TranslationContext, Translator } from "../translation.ts";
 import { answersIn, type Wording } from "./answer.ts";
-import { completesBetween, endsByItself, isLenient } from "./dialect.ts";
+import { completesBetween, endsByItself, isLenient } from "../dialect.ts";
 import { completionFormat, format, responseFormat } from "./format.ts";
 import { contentWith } from "./images.ts";
 import { keepAlive, loadRequest } from "./load.ts";

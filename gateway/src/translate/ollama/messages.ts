@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { TranslationContext } from "../translation.ts";
-import { isLenient } from "./dialect.ts";
+import { isLenient } from "../dialect.ts";
 import { contentWith } from "./images.ts";
 
 const toolCall = z.object({

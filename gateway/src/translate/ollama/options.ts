@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { TranslationContext } from "../translation.ts";
-import { repeatPenaltyNames } from "./dialect.ts";
+import { repeatPenaltyNames } from "../dialect.ts";
 
 const number = z.number().nullish();
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { TranslationContext } from "../translation.ts";
-import { isLenient, knowsEffortNone } from "./dialect.ts";
+import { isLenient, knowsEffortNone } from "../dialect.ts";
 
 /** `think`: whether, or how much. */
 export const think = z

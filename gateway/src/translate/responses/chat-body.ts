@@ -1,6 +1,6 @@
 import { FarmError } from "@farmgate/shared";
 import { objectOf, pick } from "../json-fields.ts";
-import { isLenient } from "../ollama/dialect.ts";
+import { isLenient } from "../dialect.ts";
 import type { JsonObject, TranslationContext } from "../translation.ts";
 import { toMessages } from "./input-messages.ts";
 import type { Tools } from "./tools.ts";
