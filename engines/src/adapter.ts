@@ -40,6 +40,8 @@ export interface Adapter {
   dropsBadRequests: boolean;
   /** It may answer by another model than the one that was asked for (`servedOther` tells). */
   mayServeOther: boolean;
+  /** Of a model that is not loaded it tells the largest context that the model takes; loaded, it may have less. */
+  tellsLargestContext: boolean;
   /** Requests at once for one model where neither the model nor its worker tells. */
   defaultSlots: number;
   /**
@@ -64,6 +66,7 @@ export const PLAIN = {
   loadsOnRequest: false,
   dropsBadRequests: false,
   mayServeOther: false,
+  tellsLargestContext: false,
   // What llama-server and LM Studio serve at once unless they are told otherwise; the engines that take more queue
   // without bound, so that too few costs a little speed and too many costs every caller its time to the first token.
   defaultSlots: 4,

@@ -49,7 +49,8 @@ const legacyElement = z.object({
 type Element = z.output<typeof element>;
 
 /**
- * Malformed JSON, wrong types and over-long embedding inputs come as 500 but are the caller's fault. Embeddings
+ * Malformed JSON, wrong types, over-long embedding inputs, and pictures or sound for a model that takes none come as 500
+ * but are the caller's fault. Embeddings
  * switched off (501) is left to the status: another worker may have them on.
  */
 export const LLAMA_SERVER_RULES: readonly MeaningRule[] = [
@@ -58,6 +59,7 @@ export const LLAMA_SERVER_RULES: readonly MeaningRule[] = [
   { status: 500, text: /parse error at line \d+/, meaning: "client_fault" },
   { status: 500, text: /is too large to process/, meaning: "client_fault" },
   { status: 500, text: /context does not logits computation/, meaning: "client_fault" },
+  { status: 500, text: /^(image|audio|video) input is not supported/, meaning: "client_fault" },
   { status: 500, text: /failed to load/, meaning: "load_failed" },
   { status: 500, text: /model limit reached/, meaning: "busy" },
   { status: 400, text: /^model '.*' not found/s, meaning: "unknown_model" },

@@ -56,6 +56,7 @@ const RULES: readonly MeaningRule[] = [{ text: /failed to load model/i, meaning:
 export const lmstudio: Adapter = {
   ...PLAIN,
   mayServeOther: true,
+  tellsLargestContext: true,
   engine: "lmstudio",
   catalogPath: "/api/v1/models",
   olderCatalogPath: "/api/v0/models",

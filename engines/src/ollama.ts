@@ -34,8 +34,9 @@ const CAPABILITIES: readonly ModelCapability[] = ["tools", "thinking", "vision",
 
 const EMBEDS: readonly Api[] = ["embeddings", "ollama-embed", "ollama-embeddings"];
 
-/** Load failures come as 500 with the runner's words. */
+/** Load failures come as 500 with the runner's words, and so may pictures for a model that does not see. */
 export const OLLAMA_RULES: readonly MeaningRule[] = [
+  { status: 500, text: /missing data required for image input/, meaning: "client_fault" },
   { status: 500, text: /requires more system memory/, meaning: "load_failed" },
   { status: 500, text: /runner process has terminated|waiting for .*runner to start/, meaning: "load_failed" },
   { status: 500, text: /(error|unable to|failed to) load(ing)?( the)? model/, meaning: "load_failed" },
@@ -54,6 +55,7 @@ export const ollama: Adapter = {
   extraPath: "/api/ps",
   livenessPath: "/",
   loadsOnRequest: true,
+  tellsLargestContext: true,
   // Its own default, which it tells nowhere; more would queue there, unseen.
   defaultSlots: 1,
   parse(main, extra) {

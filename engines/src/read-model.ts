@@ -1,4 +1,4 @@
-import { kindOfName, type ModelState } from "@farmgate/shared";
+import { kindOfName, type ModelState, nameKey } from "@farmgate/shared";
 import { z } from "zod";
 import type { CatalogModel, CatalogReport } from "./catalog.ts";
 
@@ -16,7 +16,7 @@ export const modelName = z
   .string()
   .min(1)
   .max(300)
-  .refine((value) => !/[\u0000-\u001f\u007f-\u009f]|\p{Cs}/u.test(value) && value.toLowerCase() !== ":latest");
+  .refine((value) => !/[\u0000-\u001f\u007f-\u009f]|\p{Cs}/u.test(value) && nameKey(value) !== "");
 
 /** A figure that may be missing or nonsense. */
 export const figure = z.number().finite().nonnegative().nullish().catch(null);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { agent } from "../src/agent.ts";
 import { llamaServer } from "../src/llama-server.ts";
 import { recordedAnswer, recordedJson } from "./recorded-answer.ts";
 
@@ -76,6 +77,16 @@ describe("what a llama-server's answer means", () => {
   ])("%s: %s", (name, meaning) => {
     expect(llamaServer.meaning(recordedAnswer(name))).toBe(meaning);
   });
+
+  it.each(["image", "audio", "video"])(
+    "takes %s for a model without it for the caller's fault, not its own",
+    (what) => {
+      const message = `${what} input is not supported - hint: if this is unexpected, you may need to provide the mmproj`;
+      const body = JSON.stringify({ error: { code: 500, message, type: "server_error" } });
+      expect(llamaServer.meaning({ status: 500, body })).toBe("client_fault");
+      expect(agent.meaning({ status: 500, body })).toBe("client_fault");
+    },
+  );
 
   it("takes the router's limit for busy, not for a fault", () => {
     const body = '{"error":{"code":500,"message":"model limit reached, try again later","type":"server_error"}}';

@@ -61,6 +61,7 @@ describe("what Ollama's answer means", () => {
     [404, '{"error":{"message":"model \'x\' not found","type":"not_found_error"}}', "unknown_model"],
     [400, '{"error":"registry.ollama.ai/library/m does not support tools"}', "client_fault"],
     [503, '{"error":"server busy, please try again.  maximum pending requests exceeded"}', "busy"],
+    [500, '{"error":"this model is missing data required for image input"}', "client_fault"],
     [500, '{"error":"model requires more system memory (9 GiB) than is available (3 GiB)"}', "load_failed"],
     [500, '{"error":"llama runner process has terminated: exit status 2"}', "load_failed"],
     [500, '{"error":"unable to load model: /models/x"}', "load_failed"],

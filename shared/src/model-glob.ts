@@ -1,17 +1,27 @@
-import { nameKey } from "./model-name.ts";
+import { nameKey, withoutHome, withoutLatest } from "./model-name.ts";
 
 /**
  * Whether a pattern of the configuration (`models` of a key or of a worker) means this model. `*` stands for any
- * characters, also none and also `/`; case and a trailing `:latest` make no difference, as in `nameKey`.
+ * characters, also none and also `/`; case, a trailing `:latest` and where a model comes from make no difference, as in
+ * `nameKey`. (1) The pattern as it is means the model's key. (2) So does `hf.co/org/*`, which means `org/*`; but
+ * `hf.co/*` does not mean all names. (3) It means the name as it is spelled here.
  */
 export function globMatches(pattern: string, model: string): boolean {
   if (pattern === "*") return true;
   const wanted = pattern.toLowerCase();
   const key = nameKey(model);
-  if (matches(wanted, key)) return true;
+  if (means(wanted, key)) return true; // (1)
+  const bare = withoutHome(wanted);
+  if (bare !== wanted && !bare.startsWith("*") && means(bare, key)) return true; // (2)
+  const spelled = withoutLatest(model.toLowerCase());
+  return spelled !== key && means(wanted, spelled); // (3)
+}
+
+function means(wanted: string, name: string): boolean {
+  if (matches(wanted, name)) return true;
   // `*:latest` means names without another tag, not all names.
-  const hasTag = key.lastIndexOf(":") > key.lastIndexOf("/");
-  return !hasTag && wanted.endsWith(":latest") && matches(nameKey(wanted), key);
+  const hasTag = name.lastIndexOf(":") > name.lastIndexOf("/");
+  return !hasTag && wanted.endsWith(":latest") && matches(withoutLatest(wanted), name);
 }
 
 /** Whether one of the patterns means this model. */

@@ -4,13 +4,36 @@ export const MAX_MODEL_NAME = 500;
 const LATEST = ":latest";
 
 /**
- * The key under which spellings of one model meet: case and a trailing `:latest` make no difference.
- * `llama3.2`, `LLAMA3.2` and `llama3.2:latest` share a key; `qwen3:8b` and `qwen3:4b` do not.
+ * What engines put before a model's name to say where it comes from: Ollama before models of Hugging Face and, as its
+ * defaults, before its own; KoboldCpp before every name.
+ */
+const HOMES = ["hf.co/", "huggingface.co/", "registry.ollama.ai/", "library/", "koboldcpp/"];
+
+/**
+ * The key under which spellings of one model meet: case, a trailing `:latest` and where it comes from make no
+ * difference. `llama3.2`, `LLAMA3.2`, `llama3.2:latest` and `library/llama3.2` share a key, and so do
+ * `hf.co/org/M-GGUF:Q4_K_M` and `org/M-GGUF:Q4_K_M`; `qwen3:8b` and `qwen3:4b` do not.
  */
 export function nameKey(name: string): string {
-  let key = name.toLowerCase();
-  while (key.endsWith(LATEST)) key = key.slice(0, -LATEST.length);
-  return key;
+  return withoutHome(withoutLatest(name.toLowerCase()));
+}
+
+/** A lower-case name without `:latest` at its end. */
+export function withoutLatest(name: string): string {
+  let rest = name;
+  while (rest.endsWith(LATEST)) rest = rest.slice(0, -LATEST.length);
+  return rest;
+}
+
+/** A lower-case name without what says where it comes from; a name that is nothing else stays. */
+export function withoutHome(name: string): string {
+  let rest = name;
+  while (rest.includes("/")) {
+    const home = HOMES.find((one) => rest.length > one.length && rest.startsWith(one));
+    if (home === undefined) break;
+    rest = rest.slice(home.length);
+  }
+  return rest;
 }
 
 /** Names that differ in more letters than this are not close, however long they are. */

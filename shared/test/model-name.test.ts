@@ -10,7 +10,17 @@ describe("the key of a name", () => {
     ["llama3.2:latest", "llama3.2"],
     ["llama3.2:LATEST", "llama3.2"],
     ["gemma:27b", "gemma:27b"],
-    ["hf.co/org/M-GGUF:Q4_K_M", "hf.co/org/m-gguf:q4_k_m"],
+    ["hf.co/org/M-GGUF:Q4_K_M", "org/m-gguf:q4_k_m"],
+    ["org/M-GGUF:Q4_K_M", "org/m-gguf:q4_k_m"],
+    ["HuggingFace.co/org/M-GGUF:latest", "org/m-gguf"],
+    ["registry.ollama.ai/library/llama3.2:latest", "llama3.2"],
+    ["registry.ollama.ai/org/llama3.2", "org/llama3.2"],
+    ["library/llama3.2", "llama3.2"],
+    ["koboldcpp/llama3.2", "llama3.2"],
+    ["example.com/library/llama3.2", "example.com/library/llama3.2"],
+    ["my-hf.co/org/m", "my-hf.co/org/m"],
+    ["hf.co/", "hf.co/"],
+    ["library/:latest", "library/"],
     ["latest", "latest"],
     ["x:latest:latest", "x"],
   ])("%s: %s", (name, key) => {
@@ -18,7 +28,9 @@ describe("the key of a name", () => {
   });
 
   it("is its own key", () => {
-    const name = fc.string({ unit: fc.constantFrom("a", "B", ":", "/", ":latest", "Ä", "latest") });
+    const name = fc.string({
+      unit: fc.constantFrom("a", "B", ":", "/", ":latest", "Ä", "latest", "hf.co/", "Library/"),
+    });
     fc.assert(
       fc.property(name, (text) => {
         expect(nameKey(nameKey(text))).toBe(nameKey(text));
@@ -90,6 +102,15 @@ describe("a pattern", () => {
     ["*-8b", "Qwen3-8B", true],
     ["*-8b", "qwen3-8b-it", false],
     ["hf.co/*:q4*", "hf.co/org/M-GGUF:Q4_K_M", true],
+    ["hf.co/*", "org/M-GGUF:Q4_K_M", false],
+    ["hf.co/*", "qwen3:8b", false],
+    ["hf.co/org/*", "org/M-GGUF:Q4_K_M", true],
+    ["hf.co/org/M-GGUF", "ORG/m-gguf:latest", true],
+    ["org/*", "hf.co/org/M-GGUF:Q4_K_M", true],
+    ["library/*:latest", "library/qwen3", true],
+    ["library/qwen3:latest", "qwen3", true],
+    ["qwen*", "library/qwen3", true],
+    ["library/*", "library/qwen3", true],
     ["a*b*c", "a-b-b-c", true],
     ["a*b*c", "a-c-b", false],
     ["a**b", "ab", true],

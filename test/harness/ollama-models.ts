@@ -6,6 +6,8 @@ interface OllamaModel {
   can?: readonly string[];
   /** Bytes while loaded. */
   memory?: number;
+  quantization?: string;
+  digest?: string;
 }
 
 export interface OllamaOptions {
@@ -171,11 +173,12 @@ export class OllamaModels {
   }
 
   tags(): object[] {
-    return this.#specs.map(({ name, kind, memory, can }) => ({
+    return this.#specs.map(({ name, kind, memory, can, quantization, digest }) => ({
       name,
       model: name,
       size: memory,
-      details: { format: "gguf", quantization_level: "Q4_K_M", context_length: 131_072 },
+      digest,
+      details: { format: "gguf", quantization_level: quantization, context_length: 131_072 },
       capabilities: [kind === "embedding" ? "embedding" : "completion", ...can],
     }));
   }
@@ -268,7 +271,8 @@ export class OllamaModels {
 
 function completed(model: string | OllamaModel): Required<OllamaModel> {
   const given = typeof model === "string" ? { name: model } : model;
-  return { kind: "chat", memory: 1_000_000_000, can: [], ...given, name: withTag(given.name) };
+  const usual = { kind: "chat", memory: 1_000_000_000, can: [], quantization: "Q4_K_M", digest: "" } as const;
+  return { ...usual, ...given, name: withTag(given.name) };
 }
 
 function withTag(name: string): string {

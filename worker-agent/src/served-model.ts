@@ -51,6 +51,9 @@ export interface ServedModel {
   apis: readonly Api[] | null;
   /** The attached engine that lists it; null: a configured model, whose engine is known once it was loaded. */
   engine: EngineName | null;
+  /** What its engine says of the weights; null: nothing. */
+  quantization: string | null;
+  digest: string | null;
 }
 
 /**
@@ -141,6 +144,8 @@ function toServed(model: AgentConfig["models"][number], config: AgentConfig, sha
     kind: null,
     apis: null,
     engine: null,
+    quantization: null,
+    digest: null,
   };
 }
 

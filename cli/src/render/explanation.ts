@@ -2,6 +2,7 @@ import { z } from "zod";
 import { CommandError } from "../exit-code.ts";
 import { shownText } from "./shown-text.ts";
 import { table } from "./table.ts";
+import { variantSchema, variantWords } from "./variant.ts";
 import { wrap } from "./wrap.ts";
 
 const schema = z.object({
@@ -14,7 +15,15 @@ const schema = z.object({
   /** Absent: a gateway of an older version. */
   weighed: z.object({ reason: shownText }).nullish(),
   ranked: z.array(
-    z.object({ worker: shownText, set: shownText, warmth: shownText, reason: shownText, inflight: z.number() }),
+    z.object({
+      worker: shownText,
+      set: shownText,
+      warmth: shownText,
+      reason: shownText,
+      inflight: z.number(),
+      /** Only where the copies of the model differ. */
+      variant: variantSchema.nullish(),
+    }),
   ),
   out: z.array(z.object({ worker: shownText, reason: shownText })),
 });
@@ -42,7 +51,10 @@ export function renderExplanation(asked: string, explanation: Explanation, width
     width,
   );
   if (ranked.length > 0) lines.push("", headings);
-  for (const [i, place] of places.entries()) lines.push(place, ...indented(ranked[i]?.reason ?? "", width));
+  for (const [i, place] of places.entries()) {
+    const { reason = "", variant } = ranked[i] ?? {};
+    lines.push(place, ...indented(variant ? `${reason} (${variantWords(variant)})` : reason, width));
+  }
   if (out.length > 0) lines.push("", "Out:");
   for (const { worker, reason } of out) lines.push(...wrap(`${worker}: ${reason}`, width));
   return `${lines.join("\n")}\n`;

@@ -4,6 +4,7 @@ import { CommandError } from "../exit-code.ts";
 import { count } from "./count.ts";
 import { shownText } from "./shown-text.ts";
 import { table } from "./table.ts";
+import { variantSchema, variantWords } from "./variant.ts";
 
 const workerSchema = z.object({
   name: shownText,
@@ -20,6 +21,9 @@ const modelSchema = z.object({
   context_length: z.number().nullish(),
   states: z.array(z.object({ worker: shownText, state: shownText })),
   note: shownText.nullish(),
+  variants: z.array(variantSchema.extend({ id: shownText })).nullish(),
+  /** Workers that are known not to have it. */
+  lacking: z.array(shownText).nullish(),
 });
 const requestSchema = z.object({
   id: shownText,
@@ -85,19 +89,27 @@ function modelLines(models: FarmStatus["models"], width: number): string[] {
     model.id,
     model.kind,
     model.context_length ? String(model.context_length) : "-",
-    whereabouts(model.states),
+    whereabouts(model),
   ]);
-  const notes = models.flatMap(({ id, note }) => (note ? [`! ${id}: ${note}`] : []));
+  const notes = models.flatMap(({ id, note, variants }) => {
+    const copies = variants?.map((variant) => `${variant.id} (${variantWords(variant)})`).join(", ");
+    return [...(note ? [`! ${id}: ${note}`] : []), ...(copies ? [`! ${id}: its copies differ: ${copies}`] : [])];
+  });
   return [...table(["MODEL", "KIND", "CONTEXT", "WHERE"], rows, width), ...notes];
 }
 
-/** `warm on a, b; cold on c`: what matters most comes first, since a narrow terminal cuts the end off. */
-function whereabouts(states: FarmStatus["models"][number]["states"]): string {
+/**
+ * `warm on a, b; cold on c; not on d`: what matters most comes first, since a narrow terminal cuts the end off. Who lacks
+ * a model is told of those that several workers have: what one alone has is seldom meant for all.
+ */
+function whereabouts({ states, lacking }: FarmStatus["models"][number]): string {
   const ranks = ["warm", "loading"];
   const rank = (state: string) => (ranks.includes(state) ? ranks.indexOf(state) : ranks.length);
   const kinds = [...new Set(states.map(({ state }) => state))].toSorted((a, b) => rank(a) - rank(b));
   const workersIn = (kind: string) => states.flatMap(({ worker, state }) => (state === kind ? [worker] : []));
-  return kinds.map((kind) => `${kind} on ${workersIn(kind).join(", ")}`).join("; ") || "-";
+  const there = kinds.map((kind) => `${kind} on ${workersIn(kind).join(", ")}`);
+  if (states.length > 1 && lacking?.length) there.push(`not on ${lacking.join(", ")}`);
+  return there.join("; ") || "-";
 }
 
 function requestLines(requests: FarmStatus["requests"], width: number): string[] {

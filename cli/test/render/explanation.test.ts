@@ -50,6 +50,14 @@ describe("an explanation as text", () => {
     expect(renderExplanation("code", readExplanation(answer), 80)).toMatch(/^code \(coder\): a request that came now/);
   });
 
+  test("tells which copy a worker has, where copies differ", () => {
+    const variant = { digest: null, quantization: "Q8_0", context_length: 8_192 };
+    const ranked = answer.ranked.map((one, i) => (i === 0 ? { ...one, variant } : one));
+    expect(renderExplanation("coder", readExplanation({ ...answer, ranked }), 80)).toContain(
+      "   reports it loaded (Q8_0, context 8192)\n",
+    );
+  });
+
   test("tells what waiting here and loading there would take, where that was weighed", () => {
     const reason = "waiting at gpu-box would take about 40 s, loading on mac about 25 s: mac";
     const weighed = { decision: "swap", waitMs: 40_000, swapMs: 25_000, worker: "mac", reason };

@@ -114,6 +114,25 @@ describe("the state of a farm as text", () => {
     );
   });
 
+  test("a model of which workers have different copies, and which of them have none", () => {
+    const states = [
+      { worker: "gpu-box", state: "warm" },
+      { worker: "mac", state: "cold" },
+    ];
+    const variants = [
+      { id: "coder@gpu-box", digest: "sha256:0123456789abcdef", quantization: "Q4_K_M", context_length: 8_192 },
+      { id: "coder@mac", digest: null, quantization: "Q8_0", context_length: null },
+    ];
+    const coder = { id: "coder", kind: "chat", context_length: 8_192, states, variants, lacking: ["cpu"] };
+    const alone = { ...coder, id: "alone", states: states.slice(0, 1), variants: null };
+    const text = renderStatus("http://x", readStatus({ ...answers, models: { models: [coder, alone] } }), 200);
+    expect(text).toContain("warm on gpu-box; cold on mac; not on cpu\n");
+    expect(text).toContain(
+      "! coder: its copies differ: coder@gpu-box (Q4_K_M, context 8192, digest 0123456789ab), coder@mac (Q8_0)\n",
+    );
+    expect(text).toMatch(/alone .* warm on gpu-box\n/);
+  });
+
   test("a farm without anything is told in one line and a heading", () => {
     const empty = { workers: { workers: [] }, models: { models: [] }, requests: { requests: [] } };
     expect(renderStatus("http://x", readStatus(empty), 80)).toContain("0 workers, 0 models, 0 requests under way");

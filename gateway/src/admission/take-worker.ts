@@ -51,9 +51,10 @@ export function waitingAhead({ config, waitingRoom }: Farm, request: RoutingRequ
   return waitingRoom.inGroup(groupOf(request, tried));
 }
 
-/** Requests that the same workers can serve; what was tried before counts. */
-function groupOf({ key, api }: RoutingRequest, tried: Iterable<string>): string {
-  return [key, api, ...tried].join("\n");
+/** Requests that the same workers can serve; what was tried before counts, and so does what it is held to since. */
+function groupOf({ key, api, only, held }: RoutingRequest, tried: Iterable<string>): string {
+  const copy = held === null ? [] : [held.digest, held.quantization, held.context];
+  return [key, api, only, ...copy, ...tried].join("\n");
 }
 
 function take(farm: Farm, call: Call, request: RoutingRequest, choice: Choice): Taken {

@@ -1,5 +1,6 @@
 import { nameKey } from "@farmgate/shared";
 import { afterAnswer, afterFault, type PairFault } from "../routing/breaker.ts";
+import { namedModel } from "./named-model.ts";
 import type { TrackedWorker } from "./tracked.ts";
 
 /** Breakers kept of one worker: callers type names at will, so their number is bounded. */
@@ -37,5 +38,5 @@ export function relieved(worker: TrackedWorker, model: string, whole: boolean): 
 /** One breaker for all names that the worker has for the model. */
 function breakerKey(worker: TrackedWorker, model: string): string {
   const key = nameKey(model);
-  return nameKey(worker.byKey.get(key)?.id ?? key);
+  return nameKey(namedModel(worker, key)?.id ?? key);
 }

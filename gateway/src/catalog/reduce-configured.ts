@@ -1,4 +1,4 @@
-import { modelsByKey, sameList } from "./show-models.ts";
+import { modelsByName, sameList } from "./show-models.ts";
 import { newWorker, type TrackedWorker } from "./tracked.ts";
 import type { WorkerConfig } from "./types.ts";
 
@@ -24,7 +24,7 @@ function withConfig(worker: TrackedWorker, config: WorkerConfig): TrackedWorker 
     ...worker,
     config,
     health: newKey && worker.health === "misconfigured" ? "unknown" : worker.health,
-    byKey: sameModels(worker.config, config) ? worker.byKey : modelsByKey(worker.report?.models ?? [], config),
+    ...(sameModels(worker.config, config) ? {} : modelsByName(worker.report?.models ?? [], config)),
   };
 }
 

@@ -1,5 +1,6 @@
 import { type Api, nameKey } from "@farmgate/shared";
 import { adapterFor } from "@farmgate/engines";
+import { namedModel } from "./named-model.ts";
 import { RETRY_MS } from "./reduce-poll.ts";
 import { showModels } from "./show-models.ts";
 import type { TrackedWorker } from "./tracked.ts";
@@ -63,7 +64,7 @@ function asideApis(last: Aside | undefined, api: Api | undefined, now: number): 
  * has a budget of failures of its own and tells in its catalogue when that is spent.
  */
 export function loadFailed(worker: TrackedWorker, model: string, now: number): TrackedWorker {
-  const keys = pairKeys(worker, model).filter((key) => worker.byKey.has(key));
+  const keys = pairKeys(worker, model).filter((key) => namedModel(worker, key) !== undefined);
   const gone = { ...worker, answered: without(worker.answered, keys), lastAnswered: null };
   if (worker.engine === "agent") return showModels(gone);
   const retryAt = new Map(worker.retryAt);
@@ -74,14 +75,14 @@ export function loadFailed(worker: TrackedWorker, model: string, now: number): T
 /** The key of the model's own name on this worker. */
 function ownKey(worker: TrackedWorker, name: string): string {
   const key = nameKey(name);
-  const model = worker.byKey.get(key);
+  const model = namedModel(worker, key);
   return model === undefined ? key : nameKey(model.id);
 }
 
 /** The keys of all names under which the worker has the model. */
 function pairKeys(worker: TrackedWorker, name: string): string[] {
   const key = nameKey(name);
-  const model = worker.byKey.get(key);
+  const model = namedModel(worker, key);
   return model === undefined ? [key] : [model.id, ...model.aliases].map(nameKey);
 }
 

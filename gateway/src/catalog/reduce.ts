@@ -1,3 +1,4 @@
+import { updateAliases } from "./alias-names.ts";
 import { changedKeys, type Listings, listingsOf, updateListings } from "./listings.ts";
 import { faulted, relieved } from "./reduce-breaker.ts";
 import { reduceConfigured } from "./reduce-configured.ts";
@@ -18,7 +19,15 @@ const MAX_EVER_LISTED = 100_000;
 
 /** A farm without workers. */
 export function emptyCatalog(): TrackedCatalog {
-  return { workers: [], listings: new Map(), union: new Map(), everListed: new Set(), allKnown: true, version: 0 };
+  return {
+    workers: [],
+    listings: new Map(),
+    union: new Map(),
+    aliases: new Map(),
+    everListed: new Set(),
+    allKnown: true,
+    version: 0,
+  };
 }
 
 /**
@@ -78,7 +87,7 @@ function withConfigs(catalog: TrackedCatalog, configs: readonly WorkerConfig[]):
   if (same) return catalog;
   // The order of workers decides spellings and lists too, so that every key is looked at.
   const listings = listingsOf(workers);
-  return rebuilt(catalog, workers, listings, new Set([...catalog.union.keys(), ...listings.keys()]), workers);
+  return rebuilt(catalog, workers, listings, new Set([...catalog.listings.keys(), ...listings.keys()]), workers);
 }
 
 function rebuilt(
@@ -88,10 +97,12 @@ function rebuilt(
   keys: ReadonlySet<string>,
   relisted: readonly TrackedWorker[],
 ): TrackedCatalog {
+  const aliases = updateAliases(catalog.aliases, listings, keys);
   return {
     workers,
     listings,
-    union: keys.size === 0 ? catalog.union : updateUnion(catalog.union, listings, keys),
+    union: keys.size === 0 ? catalog.union : updateUnion(catalog.union, listings, aliases, keys),
+    aliases,
     everListed: withListed(catalog.everListed, relisted),
     allKnown: workers.every(isKnown),
     version: catalog.version + 1,
@@ -107,7 +118,7 @@ function isKnown(worker: TrackedWorker): boolean {
 function withListed(everListed: ReadonlySet<string>, workers: readonly TrackedWorker[]): ReadonlySet<string> {
   let next: Set<string> | null = null;
   for (const worker of workers) {
-    for (const key of worker.byKey.keys()) {
+    for (const key of [...worker.byKey.keys(), ...worker.byAlias.keys()]) {
       if ((next ?? everListed).has(key)) continue;
       if ((next ?? everListed).size >= MAX_EVER_LISTED) return next ?? everListed;
       next ??= new Set(everListed);
@@ -130,6 +141,7 @@ function looksSame(a: WorkerEntry, b: WorkerEntry): boolean {
     a.problem === b.problem &&
     a.report === b.report &&
     a.byKey === b.byKey &&
+    a.byAlias === b.byAlias &&
     a.asideUntil === b.asideUntil &&
     a.breakers === b.breakers &&
     a.retryAt === b.retryAt

@@ -1,45 +1,56 @@
 import { anyGlobMatches, type ModelState, nameKey } from "@farmgate/shared";
 import { adapterFor } from "@farmgate/engines";
+import { contextOf } from "./copy.ts";
 import { NO_ENTRIES, type TrackedWorker } from "./tracked.ts";
 import type { CatalogModel, CatalogReport } from "@farmgate/engines";
 import type { WorkerConfig } from "./types.ts";
 
 /**
- * The worker with `report` and `byKey` as readers shall see them: its last good catalogue, with what happened since
+ * The worker with `report` and its names as readers shall see them: its last good catalogue, with what happened since
  * laid over it. Models that look the same stay the same objects; when all do, so do the report and the map.
  */
 export function showModels(worker: TrackedWorker): TrackedWorker {
   const { told } = worker;
   const draining = worker.drainedHere || told?.draining === true;
-  if (told === null) return { ...worker, draining, report: null, byKey: NO_ENTRIES };
+  if (told === null) return { ...worker, draining, report: null, byKey: NO_ENTRIES, byAlias: NO_ENTRIES };
   const shown = new Map(worker.report?.models.map((model) => [model.id, model]));
   const models = told.models.map((model) => {
     const state = shownState(model, worker);
-    // What was forecast for another state says nothing of this one.
-    const next = state === model.state ? model : { ...model, state, predictedWaitMs: null, waitBoundMs: null };
+    const next = state === model.state ? model : inState(state, model, worker);
     const last = shown.get(model.id);
     return last !== undefined && sameFields(last, next) ? last : next;
   });
   const report = sharedReport(worker.report, { ...told, models });
   if (report === worker.report) return { ...worker, draining };
-  return { ...worker, draining, report, byKey: modelsByKey(report.models, worker.config) };
+  return { ...worker, draining, report, ...modelsByName(report.models, worker.config) };
+}
+
+/** What was told of it in another state, as a forecast, may say nothing of this one. */
+function inState(state: ModelState, model: CatalogModel, { engine }: TrackedWorker): CatalogModel {
+  return { ...model, state, predictedWaitMs: null, waitBoundMs: null, contextLength: contextOf(model, engine) };
 }
 
 /**
  * What the owner lets through, by `nameKey`. A model's own name comes before another's alias; of two models with one
  * key the first counts, and the other is not there at all.
  */
-export function modelsByKey(models: readonly CatalogModel[], config: WorkerConfig): ReadonlyMap<string, CatalogModel> {
-  const allowed = models.filter((model) => isAllowed(model, config));
+export function modelsByName(
+  models: readonly CatalogModel[],
+  config: WorkerConfig,
+): Pick<TrackedWorker, "byKey" | "byAlias"> {
   const byKey = new Map<string, CatalogModel>();
-  const add = (name: string, model: CatalogModel) => {
-    const key = nameKey(name);
-    if (!byKey.has(key)) byKey.set(key, model);
-  };
-  for (const model of allowed) add(model.id, model);
-  const own = [...byKey.values()];
-  for (const model of own) for (const alias of model.aliases) add(alias, model);
-  return byKey;
+  for (const model of models) {
+    const key = nameKey(model.id);
+    if (!byKey.has(key) && isAllowed(model, config)) byKey.set(key, model);
+  }
+  const byAlias = new Map<string, CatalogModel>();
+  for (const model of byKey.values()) {
+    for (const alias of model.aliases) {
+      const key = nameKey(alias);
+      if (!byKey.has(key) && !byAlias.has(key)) byAlias.set(key, model);
+    }
+  }
+  return { byKey, byAlias };
 }
 
 /** One of its names is allowed and none is denied: a denied model is not to be had by another name. */

@@ -45,6 +45,7 @@ export function newWorker(config: WorkerConfig): TrackedWorker {
     problem: null,
     report: null,
     byKey: NO_ENTRIES,
+    byAlias: NO_ENTRIES,
     asideUntil: NO_ENTRIES,
     breakers: NO_ENTRIES,
     told: null,

@@ -63,8 +63,10 @@ export interface WorkerEntry {
   /** Why the last poll was not good; null after a good one. */
   problem: string | null;
   report: CatalogReport | null;
-  /** Models of the last good catalogue that the owner allows, by `nameKey` of id and aliases. */
+  /** Models of the last good catalogue that the owner allows, by `nameKey` of their own names. */
   byKey: ReadonlyMap<string, CatalogModel>;
+  /** The same models by `nameKey` of their aliases; one that is a model's own name on this worker is not among these. */
+  byAlias: ReadonlyMap<string, CatalogModel>;
   /** Pairs set aside, by nameKey. A changed catalogue clears them. */
   asideUntil: ReadonlyMap<string, Aside>;
   /** Of models whose last requests failed, by nameKey of the worker's own name. Gone once the worker is unhealthy. */
@@ -81,13 +83,40 @@ export interface UnionModel {
   contextLength: number | null;
   workers: readonly string[];
   warm: readonly string[];
+  /** Each worker's copy, where they are known to differ; null: as far as is known all are the same. */
+  variants: readonly Variant[] | null;
+}
+
+/** One worker's copy of a model of which others have another one, as its catalogue tells it. */
+export interface Variant {
+  worker: string;
+  digest: string | null;
+  quantization: string | null;
+  contextLength: number | null;
+}
+
+/** A model that some workers know by a certain alias. */
+export interface AliasTarget {
+  /** `nameKey` of its own name. */
+  key: string;
+  /** Its own name, as the first of them spells it. */
+  id: string;
+  workers: readonly string[];
 }
 
 /** The whole catalogue: an immutable value; every change makes a new one. */
 export interface Catalog {
   workers: readonly WorkerEntry[];
-  /** Union of the models of all workers that are not unhealthy, by key; aliases of workers point at the same entry. */
+  /**
+   * Union of the models of all workers that are not unhealthy, by key; an alias that stands for one model points at the
+   * same entry.
+   */
   union: ReadonlyMap<string, UnionModel>;
+  /**
+   * What the aliases of workers stand for, by key; several models: the name is ambiguous. A model's own name, anywhere
+   * in the farm, is none. Workers that are out count too, so that no name changes its meaning while one is away.
+   */
+  aliases: ReadonlyMap<string, readonly AliasTarget[]>;
   /** Keys that any catalogue has listed since start, for "never listed" and for `no_worker` instead of 404. */
   everListed: ReadonlySet<string>;
   /** Every usable worker has a known catalogue. */

@@ -8,7 +8,7 @@ import { loadCalls } from "./load-calls.ts";
 import { NO_ORDERS, observed, type OrderBook, ordered, orderFailed } from "./orders.ts";
 import type { RecentUseView } from "./recent-use.ts";
 import { sendOrder } from "./send-order.ts";
-import type { WantedCopies } from "./wanted-copies.ts";
+import { meantCopies, type WantedCopies } from "./wanted-copies.ts";
 import { type Warmth, warmthOf } from "./warmth-notes.ts";
 
 /** Changes of the catalogue that come together are looked at together, in milliseconds. */
@@ -30,7 +30,7 @@ export interface KeeperDeps {
 export class Keeper {
   readonly #deps: KeeperDeps;
   readonly #stop = new AbortController();
-  #wanted: readonly WantedCopies[] = [];
+  #asked: readonly WantedCopies[] = [];
   #orders: OrderBook = NO_ORDERS;
   #told = new Map<string, NonNullable<Warmth["trouble"]>>();
   #started = false;
@@ -44,7 +44,7 @@ export class Keeper {
 
   /** From now on. Orders under way and what is known of failed ones are kept. */
   configure(wanted: readonly WantedCopies[]): void {
-    this.#wanted = wanted;
+    this.#asked = wanted;
     if (this.#started) this.#lookSoon();
   }
 
@@ -80,6 +80,10 @@ export class Keeper {
   /** Of every model that is listed. */
   listedWarmth(): Warmth[] {
     return [...new Set(this.#deps.catalog.current.union.values())].map(({ key }) => this.warmth(key));
+  }
+
+  get #wanted(): readonly WantedCopies[] {
+    return meantCopies(this.#asked, this.#deps.catalog.current);
   }
 
   #view(): PlacementView {

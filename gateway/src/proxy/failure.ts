@@ -70,14 +70,20 @@ export function afterFailure(history: readonly FailedAttempt[], freshTried: bool
 
 /**
  * The error that tells a caller of failed tries, at least one. `listedElsewhere`: a worker that could not be tried
- * (it is away, draining, ...) lists the model for this API.
+ * (it is away, draining, ...) lists the model for this API. `notAsked`: workers that were passed over, with why, in words.
  * (1) The time for the first byte passed. (2) Every worker says that it has no such model: 404; or 501 when it has the
  * model but not what is asked of it; or 503 when it is listed elsewhere. (3) Any is busy or loading: 503 with the
  * smallest time to wait. (4) Else the last failure that used up an attempt.
  */
-export function failureError(model: string, history: readonly FailedAttempt[], listedElsewhere: boolean): FarmError {
-  const error = errorOf(model, history, listedElsewhere);
-  error.logged = errorOf(model, history.map(withoutQuotes), listedElsewhere).message;
+export function failureError(
+  model: string,
+  history: readonly FailedAttempt[],
+  listedElsewhere: boolean,
+  notAsked = "",
+): FarmError {
+  const more = notAsked === "" ? "" : `; not asked: ${notAsked}`;
+  const error = errorOf(model, history, listedElsewhere, more);
+  error.logged = errorOf(model, history.map(withoutQuotes), listedElsewhere, more).message;
   return error;
 }
 
@@ -87,12 +93,17 @@ function withoutQuotes(tried: FailedAttempt): FailedAttempt {
   return { ...tried, reason: "" };
 }
 
-function errorOf(model: string, history: readonly FailedAttempt[], listedElsewhere: boolean): FarmError {
+function errorOf(
+  model: string,
+  history: readonly FailedAttempt[],
+  listedElsewhere: boolean,
+  notAsked: string,
+): FarmError {
   const last = history.at(-1);
   if (last !== undefined && isFirstByteTimeout(last)) {
     return new FarmError("timeout_first_byte", `Worker "${last.worker}" sent no first byte in time.`); // (1)
   }
-  const told = describe(history);
+  const told = describe(history) + notAsked;
   if (history.every(isUnknownThere)) {
     if (listedElsewhere) {
       return new FarmError("no_worker", `The workers with "${model}" cannot be used now; others: ${told}.`);
@@ -161,6 +172,14 @@ export function faultWords(tried: FailedAttempt): string {
   if (tried.by === "answer") return `answered ${tried.status}`;
   if (tried.kind === "timeout") return tried.phase === "connect" ? "no connection in time" : "no answer in time";
   return tried.kind === "reset" ? "the connection broke" : "no HTTP answer";
+}
+
+/**
+ * Whether the worker's copy of the model was put to the question, so that no other variant may answer it now. It was not
+ * where no connection came about, nor where the worker says that it has no such model.
+ */
+export function triedCopy(tried: FailedAttempt): boolean {
+  return tried.by === "answer" ? !isUnknownThere(tried) : tried.phase !== "connect";
 }
 
 /** Whether the worker says that it has no such model, or not what was asked of it. */

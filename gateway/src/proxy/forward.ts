@@ -4,8 +4,11 @@ import { answerError } from "@farmgate/wire";
 import { serveJoined } from "../batching/serve-joined.ts";
 import { deadlineError, isTaken, type Nothing, type Taken, takeWorker } from "../admission/take-worker.ts";
 import { untilReady } from "../admission/until-ready.ts";
+import { copyOf } from "../catalog/copy.ts";
 import type { Farm } from "../farm.ts";
+import { otherVariants } from "../routing/nothing-serves.ts";
 import type { RoutingRequest } from "../routing/types.ts";
+import { holdTo } from "../routing/variant.ts";
 import { speaks } from "../routing/ways.ts";
 import type { Translated } from "../translate/translation.ts";
 import { withoutUsage } from "../translate/without-usage.ts";
@@ -20,9 +23,11 @@ import {
   isUnknownThere,
   readDrop,
   retryReason,
+  triedCopy,
 } from "./failure.ts";
 import { modelsToTry } from "./models-to-try.ts";
 import { receive } from "./receive.ts";
+import { routingContext } from "./routing-context.ts";
 import { type Sent, sendTo } from "./send.ts";
 import { tellCatalog } from "./tell-catalog.ts";
 import { closeWay, putAs } from "./put-as.ts";
@@ -97,7 +102,7 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
       closeWay(request, choice, tried, farm.clock.now());
       continue;
     }
-    const end = await ask(farm, call, received, taken, put, history);
+    const end = await ask(farm, call, received, request, taken, put, history);
     if (end.kind === "relayed") return { status: end.status, error: end.error };
     if (end.kind === "cancelled") return { status: null, error: call.goneError };
     if (isNotOfferedThere(end.failed)) closeWay(request, choice, tried, farm.clock.now());
@@ -116,6 +121,7 @@ async function ask(
   farm: Farm,
   call: Call,
   received: Received,
+  request: RoutingRequest,
   taken: Taken,
   put: Translated | null,
   history: FailedAttempt[],
@@ -131,7 +137,9 @@ async function ask(
       farm.metrics.retried("usage_refused");
       end = await askOnce(farm, call, received, choice, plainer, history);
     }
-    return end.kind === "failed" ? noteFailure(farm, call, received, choice, end, history) : end;
+    if (end.kind !== "failed") return end;
+    hold(request, choice, end.failed);
+    return noteFailure(farm, call, received, choice, end, history);
   } finally {
     taken.release();
   }
@@ -161,6 +169,11 @@ async function askOnce(
   const again = await sendTo(farm, call, received, choice, put, fresh);
   void fresh.pool.close();
   return again;
+}
+
+/** From now on no other variant is to answer it. */
+function hold(request: RoutingRequest, { model, worker }: Taken["choice"], failed: FailedAttempt): void {
+  if (model !== null && triedCopy(failed)) request.held = holdTo(request.held, copyOf(model, worker.engine));
 }
 
 function noteFailure(
@@ -208,5 +221,5 @@ function walkError(
     const model = tried.has(entry.config.name) ? undefined : entry.byKey.get(request.key);
     return model !== undefined && request.ways.some((api) => speaks(entry, model, api));
   });
-  return failureError(request.name, history, elsewhere);
+  return failureError(request.name, history, elsewhere, otherVariants(request, routingContext(farm, 0)));
 }

@@ -12,21 +12,22 @@ import type { Call, Received } from "./call.ts";
  * The conversation's worker is looked up, and will be remembered, for the model that was asked for.
  */
 export function* modelsToTry(farm: Farm, call: Call, received: Received): Generator<RoutingRequest> {
-  const { union } = farm.catalog.current;
+  const { current } = farm.catalog;
   const patterns = allowedModels(call.caller);
-  const asked = resolveName(received.scan.model, farm.names);
-  if (!keyAllows(patterns, asked, union)) {
+  const asked = resolveName(received.scan.model, farm.names, current);
+  if (!keyAllows(patterns, asked, current.union)) {
     throw new FarmError("model_not_allowed", `The key "${call.callerName}" may not use the model "${asked.asked}".`, {
       param: "model",
     });
   }
   yield toRequest(farm, call, received, asked);
-  for (const other of fallbacksOf(asked, farm.names, patterns, union)) yield toRequest(farm, call, received, other);
+  for (const other of fallbacksOf(asked, farm.names, patterns, current)) yield toRequest(farm, call, received, other);
 }
 
-function toRequest(farm: Farm, call: Call, { body, scan }: Received, { name, key }: ResolvedName): RoutingRequest {
+function toRequest(farm: Farm, call: Call, { body, scan }: Received, resolved: ResolvedName): RoutingRequest {
+  const { name, key, worker: only } = resolved;
   const hasChoice = farm.config.routing.affinity && farm.catalog.current.workers.length > 1;
   call.prefix = hasChoice ? prefixHashes(body, scan, key, call.callerName) : null;
   const prefixWorker = call.prefix === null ? null : farm.affinity.find(call.prefix);
-  return { key, name, api: call.api, ways: waysOf(call.api), spent: new Set(), prefixWorker };
+  return { key, name, api: call.api, ways: waysOf(call.api), spent: new Set(), only, held: null, prefixWorker };
 }

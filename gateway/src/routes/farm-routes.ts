@@ -50,12 +50,13 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
   app.post<{ Body: string | undefined }>("/farm/explain", async (request) => {
     if (!farm.isReady) await farm.ready;
     const { model, api } = readQuestion(request.body);
-    const resolved = resolveName(model, farm.names);
+    const resolved = resolveName(model, farm.names, farm.catalog.current);
     if (!keyAllows(allowedModels(request.caller), resolved, farm.catalog.current.union)) {
       throw new FarmError("model_not_allowed", `Your key may not use the model "${model}".`, { param: "model" });
     }
-    const { key, name } = resolved;
-    return explainNow(farm, { key, name, api, ways: waysOf(api), spent: new Set(), prefixWorker: null });
+    const { key, name, worker: only } = resolved;
+    const fresh = { spent: new Set<string>(), held: null, prefixWorker: null };
+    return explainNow(farm, { key, name, api, ways: waysOf(api), only, ...fresh });
   });
 }
 

@@ -3,6 +3,7 @@ import type { Catalog, UnionModel, WorkerEntry } from "../catalog/types.ts";
 import type { Warmth } from "../placement/warmth-notes.ts";
 import type { LiveRequest } from "../proxy/live-requests.ts";
 import type { InflightView } from "../routing/types.ts";
+import { toldVariants } from "./model-list.ts";
 import { workerProblem, workerState } from "./worker-state.ts";
 
 /** One entry of `/farm/workers` (contract section 4), with the reason for a state that is not good. */
@@ -26,7 +27,7 @@ export function farmWorker(worker: WorkerEntry, inflight: InflightView): object 
 
 /** One entry of `/farm/models`: where a model stands on each of its workers, and what is to be said of its copies. */
 export function farmModel(model: UnionModel, catalog: Catalog, warmth: Warmth): object {
-  const { id, kind, contextLength, workers, warm } = model;
+  const { id, kind, contextLength, workers, warm, variants } = model;
   const { copies, wanted, note } = warmth;
   const states = catalog.workers.flatMap((worker) => {
     const own = worker.byKey.get(model.key);
@@ -38,11 +39,18 @@ export function farmModel(model: UnionModel, catalog: Catalog, warmth: Warmth): 
     context_length: contextLength,
     workers,
     warm,
+    ...(variants !== null && { variants: toldVariants(id, variants) }),
+    lacking: catalog.workers.filter((worker) => isKnownToLack(worker, model)).map(({ config }) => config.name),
     states,
     warm_copies: copies,
     keep_warm: wanted,
     note,
   };
+}
+
+/** Workers that are out, or of whose catalogue nothing is known, are left open. */
+function isKnownToLack({ health, report, byKey }: WorkerEntry, { key }: UnionModel): boolean {
+  return health === "healthy" && report !== null && !byKey.has(key);
 }
 
 /** One entry of `/farm/requests`. `nowWall` is milliseconds since the Unix epoch. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { CatalogModel } from "@farmgate/engines";
-import { isoTime, nameKey } from "@farmgate/shared";
+import { isoTime } from "@farmgate/shared";
+import { resolveName } from "../routing/resolve-name.ts";
 import { findModel, modelList, type ModelListEntry, type ModelListSource } from "./model-list.ts";
 import { familyOf, parameterCount, parameterSize, withTag } from "./ollama-names.ts";
 
@@ -70,7 +71,7 @@ function farmModels(source: ModelListSource): FarmModel[] {
 }
 
 function farmModel(entry: ModelListEntry, { catalog, names }: ModelListSource): FarmModel {
-  const key = nameKey(names.aliases.get(nameKey(entry.id)) ?? entry.id);
+  const { key } = resolveName(entry.id, names, catalog);
   const here = new Set(entry.farmgate.workers);
   const copies = catalog.workers.flatMap(({ config, byKey }) => (here.has(config.name) ? (byKey.get(key) ?? []) : []));
   const warm = copies.filter(({ state }) => state === "warm");

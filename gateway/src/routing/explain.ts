@@ -16,6 +16,8 @@ interface RankedWorker {
   upstreamModel: string;
   /** As what it would be asked. */
   api: Api;
+  /** Its copy, where the copies of the model differ. */
+  variant?: { digest: string | null; quantization: string | null; context_length: number | null };
 }
 
 type ExplainedDecision =
@@ -82,7 +84,8 @@ function chosen(
   const late = drops === null ? refused : `${refused}, as ${dropsWords(drops)}`;
   const words = describeStanding(standing, entry, request);
   const reason = before?.set === set ? `${words}; next after ${before.worker}${late}` : choice.reason;
-  return { worker: name, set, warmth, reason, inflight: context.inflight.worker(name), upstreamModel, api };
+  const inflight = context.inflight.worker(name);
+  return { worker: name, set, warmth, reason, inflight, upstreamModel, api, ...variantAt(name, request, context) };
 }
 
 /** The workers that the request would wait for; never empty after a `wait` for that set. */
@@ -106,9 +109,21 @@ function atTheirCap(
       inflight: context.inflight.worker(name),
       upstreamModel: entry.byKey.get(request.key)?.id ?? request.name,
       api: apiFor(entry, request, context.now),
+      ...variantAt(name, request, context),
     });
   }
   return ranked;
+}
+
+function variantAt(
+  worker: string,
+  { key }: RoutingRequest,
+  { catalog }: RoutingContext,
+): Pick<RankedWorker, "variant"> {
+  const variant = catalog.union.get(key)?.variants?.find((one) => one.worker === worker);
+  if (variant === undefined) return {};
+  const { digest, quantization, contextLength } = variant;
+  return { variant: { digest, quantization, context_length: contextLength } };
 }
 
 function toExplained(decision: Decision): ExplainedDecision {

@@ -3,6 +3,7 @@ import type { CatalogModel, EngineName } from "@farmgate/engines";
 import type { WorkerEntry } from "../catalog/types.ts";
 import { breakerWords, mayAsk } from "./breaker.ts";
 import type { RoutingContext, RoutingRequest, RoutingSet, Warmth } from "./types.ts";
+import { differenceWords, isOtherVariant } from "./variant.ts";
 import { isWay, spokenWords, wayTo } from "./ways.ts";
 
 /** Where a worker stands with a model. One shared value for each case, so that judging a worker allocates nothing. */
@@ -59,6 +60,12 @@ const RETRY_LATER = out("failed to load it and is not due for another try yet");
 const FORBIDDEN = out("its owner does not allow the model there");
 const MAY_GUESS = out("does not list it and could answer with another model");
 const NEVER_LISTED = out("does not list it, and no worker ever did");
+const NOT_ASKED_FOR = out("is not the worker that was asked for");
+const LACKS = out("does not list it");
+const AMBIGUOUS = out("may not be asked: the name stands for different models");
+const OTHERS_NAME = out("has that name for another model");
+/** The model is there, but not as it was when a first try failed. */
+export const OTHER_VARIANT = out("has another variant");
 
 /** Engines that answer an error for a name they don't have. `auto` that was not recognised is spoken to as openai. */
 const REFUSES_UNKNOWN: Record<EngineName | "auto", boolean> = {
@@ -86,17 +93,21 @@ const REFUSES_UNKNOWN: Record<EngineName | "auto", boolean> = {
 /**
  * Where the worker stands with the model of the request (contract: "Choosing a worker"):
  *
- * 1. Out: unhealthy, misconfigured, draining, or there is no way to put the question to it (see `wayTo`): it speaks
- *    neither the caller's API with this model nor one of its translations, or the pair is set aside for all of these.
+ * 1. Out: another worker was asked for by name, it is unhealthy, misconfigured, draining, or there is no way to put
+ *    the question to it (see `wayTo`): it speaks neither the caller's API with this model nor one of its translations,
+ *    or the pair is set aside for all of these.
  * 2. The worker's last good catalogue lists the model:
- *    2a. Its catalogue cannot be fetched now: leading, possibly warm.
- *    2b. Its last load failed and the next try is not due: out.
- *    2c. By state: warm and unknown lead; loading, cold and failed have their own sets, but where a request is already
+ *    2a. It is another variant than the one at which this very request failed: out.
+ *    2b. Its catalogue cannot be fetched now: leading, possibly warm.
+ *    2c. Its last load failed and the next try is not due: out.
+ *    2d. By state: warm and unknown lead; loading, cold and failed have their own sets, but where a request is already
  *        on its way, a load has begun: loading.
  * 3. It does not:
- *    3a. its owner does not allow the model, or 3b. its engine does not refuse unknown names: out.
- *    3c. Its catalogue cannot be fetched: leading, possibly warm.
- *    3d. Its catalogue is known: unlisted, unless no catalogue ever listed the model and all are known.
+ *    3a. The name is ambiguous, or this worker has it as an alias of another model: out.
+ *    3b. Its owner does not allow the model, or 3c. its engine does not refuse unknown names: out.
+ *    3d. Its catalogue cannot be fetched: leading, possibly warm.
+ *    3e. Its catalogue is known: unlisted, unless no catalogue ever listed the model and all are known, or it is this
+ *        worker's copy that was asked for.
  * 4. Not out, but its breaker for the model is open, and no trial is due or one is under way: a set of its own, after
  *    all others that have the model. It is still asked before a request is refused, so that a breaker never makes
  *    routing worse than it is without.
@@ -113,6 +124,7 @@ export function standingWith(
   context: RoutingContext,
 ): Standing {
   // 1
+  if (request.only !== null && request.only !== entry.config.name) return NOT_ASKED_FOR;
   if (entry.health === "unhealthy") return UNHEALTHY;
   if (entry.health === "misconfigured") return MISCONFIGURED;
   if (entry.draining) return DRAINING;
@@ -128,18 +140,35 @@ export function standingWith(
 }
 
 function unlistedStanding(entry: WorkerEntry, request: RoutingRequest, context: RoutingContext): Standing {
-  // 3
+  // 3a
+  if (isAmbiguous(request, context)) return AMBIGUOUS;
+  if (entry.byAlias.has(request.key)) return OTHERS_NAME;
+  // 3b, 3c
   if (!ownerAllows(entry, request)) return FORBIDDEN;
   if (!refusesUnknown(entry)) return MAY_GUESS;
+  // 3d
   if (entry.catalog === "unreachable") return UNREACHABLE;
+  // 3e
+  if (request.only !== null) return LACKS;
   if (context.catalog.allKnown && !context.catalog.everListed.has(request.key)) return NEVER_LISTED;
   return UNLISTED;
 }
 
+/** Whether workers mean different models by the name, and none has it for its model's own. */
+function isAmbiguous({ key }: RoutingRequest, { catalog: { aliases } }: RoutingContext): boolean {
+  return aliases.size > 0 && (aliases.get(key)?.length ?? 0) > 1;
+}
+
 /** The standing in words, with what the catalogue tells about this worker. */
-export function describeStanding(standing: Standing, entry: WorkerEntry, { key, api }: RoutingRequest): string {
+export function describeStanding(standing: Standing, entry: WorkerEntry, { key, api, held }: RoutingRequest): string {
   if (standing === OTHER_API) return `does not serve ${api} with it: ${spokenWords(entry, entry.byKey.get(key))}`;
   if (standing === ASIDE) return `${standing.why}: ${entry.asideUntil.get(key)?.reason ?? "it disowned it"}`;
+  if (standing === OTHERS_NAME) return `${standing.why}: ${entry.byAlias.get(key)?.id}`;
+  if (standing === OTHER_VARIANT) {
+    const model = entry.byKey.get(key);
+    if (held === null || model === undefined) return standing.why;
+    return `${standing.why}: ${differenceWords(held, model, entry.engine)}`;
+  }
   if (standing.set === "breaker-open") {
     const breaker = entry.breakers.get(nameKey(entry.byKey.get(key)?.id ?? key));
     return breaker === undefined ? standing.why : `${breakerWords(breaker)}: a last resort`;
@@ -165,10 +194,12 @@ function listedStanding(
   context: RoutingContext,
 ): Standing {
   // 2a
-  if (entry.catalog === "unreachable") return UNREACHABLE;
+  if (request.held !== null && isOtherVariant(request.held, model, entry.engine)) return OTHER_VARIANT;
   // 2b
-  if (model.state === "failed" && !mayTryAgain(entry, request.key, context.now)) return RETRY_LATER;
+  if (entry.catalog === "unreachable") return UNREACHABLE;
   // 2c
+  if (model.state === "failed" && !mayTryAgain(entry, request.key, context.now)) return RETRY_LATER;
+  // 2d
   switch (model.state) {
     case "warm":
       return WARM;

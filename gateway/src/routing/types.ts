@@ -1,5 +1,6 @@
 import type { Api } from "@farmgate/shared";
 import type { CatalogModel } from "@farmgate/engines";
+import type { Copy } from "../catalog/copy.ts";
 import type { Catalog, WorkerEntry } from "../catalog/types.ts";
 import type { LastCopiesView } from "../placement/last-copies.ts";
 
@@ -24,6 +25,10 @@ export interface RoutingRequest {
   ways: readonly Api[];
   /** `wayKey` of the ways that led nowhere in this very request; grows as it is tried. */
   spent: Set<string>;
+  /** The one worker whose copy was asked for (`model@worker`); null: any will do. */
+  only: string | null;
+  /** What is known of the copies that failed in this very request: no other variant is asked then. null: none did. */
+  held: Copy | null;
   /** The worker that answered this conversation's prefix, if one is remembered. */
   prefixWorker: string | null;
 }

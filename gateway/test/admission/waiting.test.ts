@@ -43,6 +43,30 @@ describe("a worker at its cap", () => {
     expect(cold.asked).toHaveLength(0);
   });
 
+  it("lets a request for any worker pass one that was meant for another worker's copy", async () => {
+    const [a, b] = [await fakeWorker({ m: "warm" }, hangs), await fakeWorker({ m: "warm" }, hangs)];
+    const gateway = await runGateway({ workers: agents({ a, b }, { maxConcurrent: 1 }) });
+    const waiting = (count: number) => async () =>
+      (await (await fetch(`${gateway.url}/metrics`)).text()).includes(`farmgate_queue_depth ${count}`);
+    const first = [chat(gateway, { model: "m@a" }), chat(gateway, { model: "m@b" })];
+    await until("both are full", () => a.asked.length + b.asked.length === 2);
+    const meant = chat(gateway, { model: "m@a" });
+    await until("one waits", waiting(1));
+    const any = chat(gateway);
+    await until("two wait", waiting(2));
+    await completes()(b.request(0));
+    await until("the other worker is asked", () => b.asked.length === 2);
+    expect(a.asked).toHaveLength(1);
+    for (const [worker, n] of [
+      [b, 1],
+      [a, 0],
+    ] as const)
+      await completes()(worker.request(n));
+    await until("the one that was meant for it is asked", () => a.asked.length === 2);
+    await completes()(a.request(1));
+    for (const answer of [...first, meant, any]) expect((await answer).status).toBe(200);
+  });
+
   it("is given up after queueWait", async () => {
     const worker = await fakeWorker({ m: "warm" }, hangs);
     const gateway = await runGateway({

@@ -1,4 +1,5 @@
 import { catalogModel, catalogReport } from "@farmgate/engines";
+import { namedModel } from "../../src/catalog/named-model.ts";
 import { emptyCatalog, reduce } from "../../src/catalog/reduce.ts";
 import type { TrackedCatalog, TrackedWorker } from "../../src/catalog/tracked.ts";
 import type { CatalogModel, CatalogReport, EngineName, PollResult } from "@farmgate/engines";
@@ -66,6 +67,6 @@ export class Farm {
   }
 
   state(worker: string, model: string): string | undefined {
-    return this.worker(worker).byKey.get(model)?.state;
+    return namedModel(this.worker(worker), model)?.state;
   }
 }

@@ -9,7 +9,7 @@ import { report, workerConfig } from "./farm.ts";
 
 const SETTINGS = { unhealthyAfter: 3 };
 const WORKERS = ["a", "b", "c"];
-const NAMES = ["m", "M:latest", "m:8b", "n", "N", "alias", "__proto__"];
+const NAMES = ["m", "M:latest", "m:8b", "n", "N", "library/n", "alias", "__proto__"];
 
 const worker = fc.constantFrom(...WORKERS, "nobody");
 const name = fc.constantFrom(...NAMES);
@@ -19,6 +19,8 @@ const model = fc
     aliases: fc.uniqueArray(name, { maxLength: 2 }),
     state: fc.constantFrom("warm", "loading", "cold", "failed", "unknown"),
     contextLength: fc.constantFrom(null, 4_096, 8_192),
+    digest: fc.constantFrom(null, null, "d1", "sha256:D1", "d2"),
+    quantization: fc.constantFrom(null, "Q4_K_M", "q4_k_m", "Q8_0"),
     kind: fc.constantFrom("chat", "vision"),
     queued: fc.nat(2),
   })
@@ -84,18 +86,58 @@ function run(
   }
 }
 
+/** All names of all workers, in use or not, with the model that each is there. */
+function allNames(workers: readonly WorkerEntry[]) {
+  return workers.flatMap((one) => {
+    const models = new Map([...one.byAlias, ...one.byKey]);
+    const isOut = one.health === "unhealthy" || one.health === "misconfigured";
+    return [...models].map(([key, listing]) => ({
+      key,
+      listing,
+      worker: one,
+      own: nameKey(listing.id) === key,
+      isOut,
+    }));
+  });
+}
+
+/** What aliases stand for, by the definition: by alias, the keys of the models. */
+function bruteForceAliases(workers: readonly WorkerEntry[]): Map<string, string[]> {
+  const names = allNames(workers);
+  const own = new Set(names.filter((one) => one.own).map(({ key }) => key));
+  const aliases = new Map<string, string[]>();
+  for (const { key, listing } of names) {
+    if (own.has(key)) continue;
+    aliases.set(key, [...new Set([...(aliases.get(key) ?? []), nameKey(listing.id)])]);
+  }
+  return aliases;
+}
+
 /** The union by its definition, from nothing. */
 function bruteForce(workers: readonly WorkerEntry[]): Map<string, UnionModel> {
-  const inUse = workers.filter((one) => one.health !== "unhealthy" && one.health !== "misconfigured");
-  const listed = inUse.flatMap((one) => [...one.byKey].map(([key, listing]) => ({ key, listing, worker: one })));
+  const listed = allNames(workers).filter((one) => one.own && !one.isOut);
   const union = new Map<string, UnionModel>();
   for (const key of new Set(listed.map((one) => one.key))) {
     const all = listed.filter((one) => one.key === key);
-    const own = all
-      .filter((one) => nameKey(one.listing.id) === key)
-      .map((one) => one.listing.id.replace(/:latest$/i, ""));
-    if (own.length === 0) continue;
+    const own = all.map((one) => one.listing.id.replace(/:latest$/i, ""));
     const most = Math.max(...own.map((id) => own.filter((other) => other === id).length));
+    const copies = all.map(({ worker: { config }, listing: { digest, quantization, contextLength } }) => {
+      return { worker: config.name, digest, quantization, contextLength };
+    });
+    const different = (values: (string | number | null)[]) =>
+      new Set(
+        values.flatMap((value) =>
+          value === null
+            ? []
+            : String(value)
+                .toLowerCase()
+                .replace(/^sha256:/, ""),
+        ),
+      ).size > 1;
+    const differ =
+      different(copies.map(({ digest }) => digest)) ||
+      different(copies.map(({ quantization }) => quantization)) ||
+      different(copies.map(({ contextLength }) => contextLength));
     union.set(key, {
       id: own.find((id) => own.filter((other) => other === id).length === most) ?? "",
       key,
@@ -108,22 +150,35 @@ function bruteForce(workers: readonly WorkerEntry[]): Map<string, UnionModel> {
       warm: all
         .filter((one) => one.listing.state === "warm" && one.worker.catalog !== "unreachable")
         .map((one) => one.worker.config.name),
+      variants: differ ? copies : null,
     });
   }
-  for (const { key, listing } of listed) {
-    const target = union.get(nameKey(listing.id));
-    if (!union.has(key) && target !== undefined) union.set(key, target);
+  for (const [key, targets] of bruteForceAliases(workers)) {
+    const target = union.get(targets[0] ?? "");
+    if (targets.length === 1 && target !== undefined) union.set(key, target);
   }
   return union;
 }
 
-const sorted = (union: Catalog["union"]) => [...union].sort(([a], [b]) => (a < b ? -1 : 1));
+const sorted = <T>(map: ReadonlyMap<string, T>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 
 describe("whatever happens to a farm", () => {
   it("keeps the union what its definition says", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         run(steps, (catalog) => expect(sorted(catalog.union)).toEqual(sorted(bruteForce(catalog.workers))));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("keeps what aliases stand for, whoever is away", () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        run(steps, ({ aliases, workers }) => {
+          const told = new Map([...aliases].map(([key, targets]) => [key, targets.map((target) => target.key)]));
+          expect(sorted(told)).toEqual(sorted(bruteForceAliases(workers)));
+        });
       }),
       { numRuns: 300 },
     );
@@ -191,11 +246,12 @@ describe("whatever happens to a farm", () => {
 function visible(catalog: Catalog) {
   return {
     union: [...catalog.union],
+    aliases: [...catalog.aliases],
     allKnown: catalog.allKnown,
     everListed: catalog.everListed.size,
     workers: catalog.workers.map(({ config, engine, health, catalog: state, draining, refused, ...rest }) => ({
       told: [config, engine, health, state, draining, refused, rest.problem, rest.missedPolls, rest.report],
-      maps: [rest.byKey, rest.asideUntil, rest.breakers, rest.retryAt ?? []].map((map) => [...map]),
+      maps: [rest.byKey, rest.byAlias, rest.asideUntil, rest.breakers, rest.retryAt ?? []].map((map) => [...map]),
     })),
   };
 }

@@ -59,6 +59,34 @@ describe("the union of all catalogues", () => {
     expect(farm.catalog.union.get("only-a")?.workers).toEqual(["a"]);
   });
 
+  it("loses it too when the worker had no usable catalogue before it went", () => {
+    const farm = new Farm("a").polled("a", ok(["m"])).polled("a", broken);
+    expect(farm.catalog.union.has("m")).toBe(true);
+    farm.polled("a", dead).polled("a", dead).polled("a", dead);
+    expect(farm.catalog.union.has("m")).toBe(false);
+  });
+
+  it("leads a name to no other model while the one that has it is away", () => {
+    const farm = new Farm("a", "b").polled("a", models(catalogModel("big", "cold", { aliases: ["m"] })));
+    farm
+      .polled("b", ok(["m"]))
+      .polled("b", dead)
+      .polled("b", dead)
+      .polled("b", dead);
+    expect(farm.catalog.union.has("m")).toBe(false);
+    expect(farm.catalog.aliases.has("m")).toBe(false);
+  });
+
+  it("leads an alias of different models to none, and remembers which", () => {
+    const farm = new Farm("a", "b").polled("a", models(catalogModel("small", "cold", { aliases: ["fast"] })));
+    expect(farm.catalog.union.get("fast")?.id).toBe("small");
+    farm.polled("b", models(catalogModel("big", "cold", { aliases: ["FAST"] })));
+    expect(farm.catalog.union.has("fast")).toBe(false);
+    expect(farm.catalog.aliases.get("fast")?.map(({ id }) => id)).toEqual(["small", "big"]);
+    farm.polled("b", models(catalogModel("big", "cold")));
+    expect(farm.catalog.union.get("fast")?.id).toBe("small");
+  });
+
   it("leaves out what the owner does not allow, under any of its names", () => {
     const farm = new Farm(workerConfig("a", { models: { allow: ["qwen*", "code"], deny: ["*:32b"] } }));
     farm.polled(

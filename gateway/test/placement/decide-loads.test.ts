@@ -3,7 +3,8 @@ import type { WorkerEntry } from "../../src/catalog/types.ts";
 import { decideLoads } from "../../src/placement/decide-loads.ts";
 import { orderFailed } from "../../src/placement/orders.ts";
 import { busy, farm, model, worker, type WorkerSketch } from "../routing/farm.ts";
-import { loads, machine, pending, roomy, viewOf, want } from "./view.ts";
+import { meantCopies } from "../../src/placement/wanted-copies.ts";
+import { loads, machine, pending, roomy, shown, viewOf, want } from "./view.ts";
 
 /** Which of them is told to load one copy of m. */
 function first(...workers: WorkerEntry[]): string | undefined {
@@ -31,7 +32,14 @@ describe("as many copies are ordered as are missing", () => {
 
   it("by whichever name the worker has for it, in its own spelling", () => {
     const odd = machine("a", {}, { models: [model("Org/M:latest", "cold", { aliases: ["m"] })] });
-    expect(loads({ m: 1 }, viewOf([odd]))).toEqual(["a:Org/M:latest"]);
+    const view = viewOf([odd]);
+    expect(decideLoads(meantCopies(want({ m: 1 }), view.catalog), view).map(shown)).toEqual(["a:Org/M:latest"]);
+  });
+
+  it("on no worker that has the name for another model", () => {
+    const other = machine("a", {}, { models: [model("big", "cold", { aliases: ["m"] })] });
+    const view = viewOf([other, cold("b")]);
+    expect(decideLoads(meantCopies(want({ m: 2 }), view.catalog), view).map(shown)).toEqual(["b:m"]);
   });
 });
 

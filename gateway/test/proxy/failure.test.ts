@@ -6,6 +6,7 @@ import {
   failureError,
   readDrop,
   retryReason,
+  triedCopy,
   usesAttempt,
 } from "../../src/proxy/failure.ts";
 
@@ -22,6 +23,36 @@ function connection(kind: Connection["kind"], phase: Connection["phase"], reused
 
 const RULES = { attempts: 3 };
 const step = (history: FailedAttempt[], freshTried = false) => afterFailure(history, freshTried, RULES).step;
+
+describe("a worker's copy of the model", () => {
+  it.each([
+    ["a worker fault", answered("worker_fault"), true],
+    ["a full queue", answered("busy", 503), true],
+    ["a failed load", answered("load_failed", 503), true],
+    ["no such model", answered("unknown_model", 404), false],
+    ["nobody who listens", connection("refused", "connect"), false],
+    ["no connection in time", connection("timeout", "connect"), false],
+    ["a broken connection", connection("reset", "first_byte"), true],
+    ["one that had been kept open", connection("reset", "first_byte", true), true],
+    ["a stalled answer", connection("timeout", "body"), true],
+  ])("after %s: tried is %s", (_, tried, expected) => {
+    expect(triedCopy(tried)).toBe(expected);
+  });
+
+  it("is not asked as another variant, and the error says whose", () => {
+    const told = failureError(
+      "m",
+      [answered("worker_fault", 500, null, "out of memory")],
+      true,
+      "mac has another variant: Q8_0",
+    );
+    const why = "w: answered 500 (worker fault";
+    expect(told.message).toBe(
+      `No worker could answer for "m": ${why}: out of memory); not asked: mac has another variant: Q8_0.`,
+    );
+    expect(told.logged).toBe(`No worker could answer for "m": ${why}); not asked: mac has another variant: Q8_0.`);
+  });
+});
 
 describe("after a failed try", () => {
   it.each([

@@ -117,6 +117,16 @@ describe("the farm for Ollama's clients", () => {
     for (const asked of [{}, { model: "" }, { model: 1 }, []]) expect((await show(gateway, asked)).status).toBe(400);
   });
 
+  it("shows one worker's copy, as its clients name it", async () => {
+    const { gateway } = await farm();
+    for (const model of ["org/qwen3-4b@a", "fast@a:latest"]) {
+      const { body } = await show(gateway, { model });
+      expect(body).toMatchObject({ details: { quantization_level: "Q4_K_M", context_length: 8_192 } });
+    }
+    const lacking = await show(gateway, { model: "nomic@b" });
+    expect(lacking).toMatchObject({ status: 404, body: { error: expect.stringContaining("it is on a") } });
+  });
+
   it("shows a key only what it may use", async () => {
     const { gateway } = await farm({ keys: [{ name: "alice", key: "k-alice-123", models: ["nom*"] }] });
     const headers = { authorization: "Bearer k-alice-123" };

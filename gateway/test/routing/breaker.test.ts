@@ -4,7 +4,7 @@ import { afterAnswer, afterFault, type Breaker, mayAsk } from "../../src/routing
 import { choose } from "../../src/routing/choose.ts";
 import { explain } from "../../src/routing/explain.ts";
 import { standingOf } from "../../src/routing/standing.ts";
-import { ask, busy, farm, model, sent, worker, type WorkerSketch } from "./farm.ts";
+import { ask, askFor, busy, farm, model, sent, worker, type WorkerSketch } from "./farm.ts";
 
 const SECOND = 1_000;
 
@@ -118,7 +118,8 @@ describe("a worker whose breaker for the model is open", () => {
     const a = lists("a", "warm", open);
     expect(sent(choose(ask("n"), farm([a]), new Set())).set).toBe("leading");
     const named = worker("a", { ...open, models: [model("M:latest", "warm", { aliases: ["fast"] })] });
-    expect(sent(choose(ask("fast"), farm([named]), new Set())).set).toBe("breaker-open");
+    const context = farm([named]);
+    expect(sent(choose(askFor("fast", context), context, new Set())).set).toBe("breaker-open");
   });
 
   it.each([

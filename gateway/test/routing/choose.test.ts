@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { WorkerEntry } from "../../src/catalog/types.ts";
 import { choose } from "../../src/routing/choose.ts";
 import type { RoutingRequest } from "../../src/routing/types.ts";
-import { ask, busy, type Farm, farm, model, sent, type WorkerSketch, worker } from "./farm.ts";
+import { ask, askFor, busy, type Farm, farm, model, sent, type WorkerSketch, worker } from "./farm.ts";
 
 const NONE = new Set<string>();
 
@@ -71,7 +71,8 @@ describe("what is sent", () => {
     const listed = worker("a", { models: [model("llama3.2:latest", "warm", { aliases: ["code"] })] });
     const guess = worker("b", { catalog: "unreachable" });
     expect(sent(choose(ask("LLAMA3.2"), farm([listed]), NONE)).upstreamModel).toBe("llama3.2:latest");
-    expect(sent(choose(ask("code"), farm([listed]), NONE)).upstreamModel).toBe("llama3.2:latest");
+    const context = farm([listed]);
+    expect(sent(choose(askFor("code", context), context, NONE)).upstreamModel).toBe("llama3.2:latest");
     expect(sent(choose(ask("LLAMA3.2"), farm([guess]), NONE))).toMatchObject({
       upstreamModel: "LLAMA3.2",
       model: null,

@@ -1,8 +1,13 @@
 import { type ModelState, nameKey } from "@farmgate/shared";
 import { type CatalogModel, type CatalogReport, catalogModel, catalogReport } from "@farmgate/engines";
-import type { Catalog, UnionModel, WorkerEntry } from "../../src/catalog/types.ts";
+import { updateAliases } from "../../src/catalog/alias-names.ts";
+import { listingsOf } from "../../src/catalog/listings.ts";
+import { modelsByName } from "../../src/catalog/show-models.ts";
+import type { Catalog, WorkerEntry } from "../../src/catalog/types.ts";
+import { updateUnion } from "../../src/catalog/union.ts";
 import { Learned } from "../../src/routing/learned.ts";
 import type { Breaker } from "../../src/routing/breaker.ts";
+import { nameRules, resolveName } from "../../src/routing/resolve-name.ts";
 import { Turns } from "../../src/routing/turns.ts";
 import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy } from "../../src/routing/types.ts";
 import { Inflight } from "../../src/state/inflight.ts";
@@ -13,7 +18,7 @@ export function model(id: string, state: ModelState, more: Partial<CatalogModel>
 }
 
 export interface WorkerSketch
-  extends Partial<Omit<WorkerEntry, "config" | "byKey" | "asideUntil" | "breakers" | "report">> {
+  extends Partial<Omit<WorkerEntry, "config" | "byKey" | "byAlias" | "asideUntil" | "breakers" | "report">> {
   models?: readonly CatalogModel[];
   weight?: number | null;
   maxConcurrent?: number;
@@ -42,19 +47,18 @@ export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
     memory = null,
   } = sketch;
   const { refusesUnknown = true, aside = {}, open = {}, reported = true, ...entry } = sketch;
-  const byKey = new Map<string, CatalogModel>();
-  for (const each of models) for (const id of [each.id, ...each.aliases]) byKey.set(nameKey(id), each);
+  const config = {
+    name,
+    url: "http://127.0.0.1:1",
+    engine: entry.engine ?? ("auto" as const),
+    weight,
+    models: { allow, deny },
+    maxConcurrent,
+    apiKey: null,
+    drainOnAbort: { bytes: 0, time: 0 },
+  };
   return {
-    config: {
-      name,
-      url: "http://127.0.0.1:1",
-      engine: entry.engine ?? "auto",
-      weight,
-      models: { allow, deny },
-      maxConcurrent,
-      apiKey: null,
-      drainOnAbort: { bytes: 0, time: 0 },
-    },
+    config,
     engine: entry.engine ?? null,
     health: entry.health ?? "healthy",
     catalog: entry.catalog ?? "fresh",
@@ -64,7 +68,7 @@ export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
     missedPolls: 0,
     problem: entry.problem ?? null,
     report: reported ? catalogReport(models, { refusesUnknown, slots, memory }) : null,
-    byKey,
+    ...modelsByName(models, config),
     ...(entry.retryAt === undefined ? {} : { retryAt: entry.retryAt }),
     breakers: new Map(Object.entries(open).map(([key, openUntil]) => [key, openBreaker(key, openUntil)])),
     asideUntil: new Map(Object.entries(aside).map(([key, until]) => [key, { until, reason: "it answered 404" }])),
@@ -78,21 +82,13 @@ function openBreaker(model: string, openUntil: number): Breaker {
 
 /** The catalogue of these workers, as the reducer would make it. */
 export function catalogOf(workers: readonly WorkerEntry[], everListed: readonly string[] = []): Catalog {
-  const union = new Map<string, UnionModel>();
-  const listed = new Set(everListed.map(nameKey));
-  for (const entry of workers) {
-    for (const [key, { id, kind, contextLength, state }] of entry.byKey) {
-      listed.add(key);
-      if (entry.health === "unhealthy") continue;
-      const { name } = entry.config;
-      const { workers: on, warm } = union.get(key) ?? { workers: [], warm: [] };
-      const nowWarm = state === "warm" ? [...warm, name] : warm;
-      union.set(key, { id, key: nameKey(id), kind, contextLength, workers: [...on, name], warm: nowWarm });
-    }
-  }
+  const listings = listingsOf(workers);
+  const aliases = updateAliases(new Map(), listings, listings.keys());
+  const union = updateUnion(new Map(), listings, aliases, listings.keys());
+  const listed = new Set([...everListed.map(nameKey), ...listings.keys()]);
   const usable = workers.filter(({ health }) => health !== "unhealthy" && health !== "misconfigured");
   const allKnown = usable.every(({ catalog }) => catalog !== "unreachable");
-  return { workers, union, everListed: listed, allKnown, version: 1 };
+  return { workers, union, aliases, everListed: listed, allKnown, version: 1 };
 }
 
 export interface Farm extends RoutingContext {
@@ -111,7 +107,23 @@ export function weighing(at: Farm, waitingAhead = 0): Farm & Required<Pick<Routi
 
 export function ask(name: string, more: Partial<RoutingRequest> = {}): RoutingRequest {
   const api = more.api ?? "chat";
-  return { name, key: nameKey(name), api, ways: [api], spent: new Set(), prefixWorker: null, ...more };
+  return {
+    name,
+    key: nameKey(name),
+    api,
+    ways: [api],
+    spent: new Set(),
+    only: null,
+    held: null,
+    prefixWorker: null,
+    ...more,
+  };
+}
+
+/** A request for what a caller's name means in this farm. */
+export function askFor(name: string, { catalog }: Pick<RoutingContext, "catalog">): RoutingRequest {
+  const resolved = resolveName(name, nameRules({ aliases: {}, fallbacks: {} }), catalog);
+  return ask(resolved.name, { key: resolved.key, only: resolved.worker });
 }
 
 /** Puts `count` requests for a model at a worker. */

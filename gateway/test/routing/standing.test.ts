@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { EngineName } from "@farmgate/engines";
 import type { WorkerEntry } from "../../src/catalog/types.ts";
 import { describeStanding, standingOf } from "../../src/routing/standing.ts";
-import { ask, busy, catalogOf, farm, model, worker } from "./farm.ts";
+import { ask, askFor, busy, catalogOf, farm, model, worker } from "./farm.ts";
 
 function stands(entry: WorkerEntry, others: readonly WorkerEntry[] = [], inflight = 0): string {
   const context = farm([entry, ...others]);
@@ -64,8 +64,9 @@ describe("a worker that lists the model", () => {
   it("is found by every spelling and alias", () => {
     const entry = worker("w", { models: [model("Org/M-GGUF:latest", "warm", { aliases: ["code"] })] });
     const context = farm([entry]);
-    const sets = ["org/m-gguf", "ORG/M-GGUF:LATEST", "Code"].map((name) => standingOf(entry, ask(name), context).set);
-    expect(sets).toEqual(["leading", "leading", "leading"]);
+    const names = ["org/m-gguf", "ORG/M-GGUF:LATEST", "hf.co/org/M-GGUF", "Code"];
+    const sets = names.map((name) => standingOf(entry, askFor(name, context), context).set);
+    expect(sets).toEqual(["leading", "leading", "leading", "leading"]);
   });
 });
 

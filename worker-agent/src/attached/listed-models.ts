@@ -94,6 +94,8 @@ function toServed(
     kind: model.kind,
     apis: model.apis,
     engine,
+    quantization: model.quantization,
+    digest: model.digest,
   };
 }
 

@@ -4,7 +4,8 @@ import { attach, startOllama, startRouter, startServer } from "./attached-rig.ts
 
 describe("the list of an attached engine", () => {
   it("is served with what the engine and the owner say of each model", async () => {
-    const ollama = await startOllama({ models: ["small", { name: "vectors", kind: "embedding" }, "big:32b"] });
+    const small = { name: "small", quantization: "Q8_0", digest: "sha256:12" };
+    const ollama = await startOllama({ models: [small, { name: "vectors", kind: "embedding" }, "big:32b"] });
     const { book, model } = await attach([
       {
         url: ollama.url,
@@ -28,6 +29,8 @@ describe("the list of an attached engine", () => {
       kind: "chat",
       heldBy: { kind: "engine", url: ollama.url },
       leaves: "call",
+      quantization: "Q8_0",
+      digest: "sha256:12",
     });
     expect(model("huge")).toMatchObject({ name: "big:32b", slots: 3, timeoutMs: 7_000, ttlMs: 60_000 });
     expect(model("vectors").pinned).toBe(true);

@@ -98,6 +98,8 @@ export async function commandRig() {
         kind: null,
         apis: null,
         engine: null,
+        quantization: null,
+        digest: null,
         sharesUrl: false,
         slots: 1,
         ready: "health",

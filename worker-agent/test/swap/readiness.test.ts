@@ -49,6 +49,8 @@ async function engine(answer: (path: string, asked: number) => [number, unknown]
     kind: null,
     apis: null,
     engine: null,
+    quantization: null,
+    digest: null,
     ...changes,
   });
   return { requests, asker, model, server };
