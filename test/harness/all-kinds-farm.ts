@@ -1,9 +1,12 @@
 import { engineOptionsSchema, type RunningEngine, startEngine } from "@farmgate/simulator";
 import { createSystemClock } from "@farmgate/wire";
+import type { z } from "zod";
 import type { Cleanup } from "./farmgate-process.ts";
 import { freePorts } from "./free-ports.ts";
 import { startTestGateway } from "./gateway-farm.ts";
 import { until } from "./until.ts";
+
+type Options = Partial<z.input<typeof engineOptionsSchema>>;
 
 /** What an engine saw of a request. */
 type Seen = Parameters<NonNullable<Parameters<typeof startEngine>[1]["onRequest"]>>[0];
@@ -37,7 +40,8 @@ export async function startAllKindsFarm(cleanup: Cleanup, config: Record<string,
   return { ...gateway, bare, attached, agent, agentUrl };
 }
 
-export async function startKinds(cleanup: Cleanup, letter: string): Promise<KindsEngine> {
+/** A simulated engine with a model of each kind, or as `more` has it, whose requests can be looked at. */
+export async function startKinds(cleanup: Cleanup, letter: string, more: Options = {}): Promise<KindsEngine> {
   const seen: Seen[] = [];
   const options = engineOptionsSchema.parse({
     listen: { port: 0 },
@@ -47,6 +51,7 @@ export async function startKinds(cleanup: Cleanup, letter: string): Promise<Kind
     slots: SLOTS,
     promptTokensPerSecond: 0,
     tokensPerSecond: 0,
+    ...more,
   });
   const onRequest = (request: Seen) => {
     if (request.method === "POST" || request.headers["upgrade"] !== undefined) seen.push(request);

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { HEADER, queryModel, scanOrRefuse } from "@farmgate/shared";
+import { foundIn, HEADER, namedModel, NO_BODY, NOTHING_FOUND, queryModel, scannerFor } from "@farmgate/shared";
 import { readBody, wishesOf } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Call, Received } from "./call.ts";
@@ -10,25 +10,28 @@ export async function receive(farm: Farm, call: Call): Promise<Received> {
   const { headers } = call.request;
   const hops = hopsOf(singleValue(headers, HEADER.hop), headers.via, farm.mark);
   if (call.socket !== null) return receiveSocket(farm, call, hops);
+  const scanner = scannerFor(call.api, call.request.rawHeaders);
   const reading = readBody(call.request, farm.config.limits.body, {
     share: call.share,
+    scanner,
     onStart: (stop) => call.onGone(stop),
   });
   const body = await reading.finally(() => call.onGone(null));
   call.receivedAt = farm.clock.now();
-  const scan = scanOrRefuse(body, headers["content-encoding"]);
+  const scan = foundIn(scanner.finish(), headers["content-encoding"]);
+  const model = namedModel(call.api, scan.model, call.request.url ?? "");
   const { priority, deadlineMs } = wishesOf(headers);
-  return { body, scan, hops, priority, deadlineAt: deadlineMs === null ? null : call.arrivedAt + deadlineMs };
+  const deadlineAt = deadlineMs === null ? null : call.arrivedAt + deadlineMs;
+  return { body, scan, model, hops, priority, deadlineAt };
 }
 
 /** A WebSocket's request has no body; its query names the model. */
 function receiveSocket(farm: Farm, call: Call, hops: number): Received {
   const { model } = queryModel(call.request.url ?? "");
   call.receivedAt = farm.clock.now();
-  const scan = { ok: true as const, model, modelStart: 0, modelEnd: 0, stream: null, messages: null };
   const { priority, deadlineMs } = wishesOf(call.request.headers);
   const deadlineAt = deadlineMs === null ? null : call.arrivedAt + deadlineMs;
-  return { body: Buffer.alloc(0), scan, hops, priority, deadlineAt };
+  return { body: NO_BODY, scan: NOTHING_FOUND, model, hops, priority, deadlineAt };
 }
 
 function singleValue(headers: IncomingHttpHeaders, name: string): string | undefined {

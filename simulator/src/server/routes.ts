@@ -14,7 +14,7 @@ const PUBLIC = new Set(["/health", "/v1/health", "/models", "/v1/models"]);
 
 /** Answers one request. */
 export async function answer(engine: EngineParts, visit: Visit): Promise<void> {
-  const bytes = await readBody(visit.request, BODY_LIMIT);
+  const bytes = (await readBody(visit.request, BODY_LIMIT)).joined();
   const { method, url = "/", headers } = visit.request;
   engine.seen({ method: method ?? "GET", url, headers, body: bytes, at: engine.clock.now() });
   const ailments = engine.fails().forAnyPath();

@@ -2,16 +2,21 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   apiFamily,
   apiForm,
+  type BodyBytes,
+  type BodyScanner,
   type Clock,
   type ErrorCode,
   FarmError,
+  foundIn,
   isAllowedOrigin,
+  namedModel,
+  onlyModel,
   pathOf,
   queryModel,
   replaceModel,
   replaceQueryModel,
   requestHeadersForWorker,
-  scanOrRefuse,
+  scannerFor,
   socketHeadersForWorker,
 } from "@farmgate/shared";
 import {
@@ -33,7 +38,7 @@ import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
 import { askedApi } from "./agent-paths.ts";
 import { callerOf, requestIdOf } from "./asked.ts";
-import { allowedModel } from "./allowed-model.ts";
+import { allowedModel, usableModels } from "./allowed-model.ts";
 import { refuseUnspoken } from "./spoken.ts";
 import { type Order, type Served, ServedRequest } from "./served-request.ts";
 
@@ -109,7 +114,7 @@ export class Inference {
     for (const stop of this.#arriving) stop(why);
   }
 
-  async #read(request: IncomingMessage, asked: Asked): Promise<{ order: Omit<Order, "family">; body: Buffer }> {
+  async #read(request: IncomingMessage, asked: Asked): Promise<{ order: Omit<Order, "family">; body: BodyBytes }> {
     const url = request.url ?? "";
     const api = askedApi(pathOf(url)) ?? "chat";
     if (apiForm(api).body === "none") {
@@ -118,12 +123,12 @@ export class Inference {
     if (request.method !== "POST") {
       throw new FarmError("method_not_allowed", `${pathOf(url)} takes POST, not ${request.method}.`);
     }
-    if (apiForm(api).body === "form") {
-      throw new FarmError("not_supported", `${pathOf(url)} is not offered by this version yet.`);
-    }
-    const body = await this.#receive(request, asked.share);
-    const scan = scanOrRefuse(body, request.headers["content-encoding"]);
-    const model = allowedModel(scan.model, this.#context.models, asked.known);
+    const scanner = scannerFor(api, request.rawHeaders);
+    const body = await this.#receive(request, asked.share, scanner);
+    const scan = foundIn(scanner.finish(), request.headers["content-encoding"]);
+    const { models } = this.#context;
+    const name = namedModel(api, scan.model, url) ?? onlyModel(usableModels(models, asked.known));
+    const model = allowedModel(name, models, asked.known);
     refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
     const headers = withKeyOf(model, requestHeadersForWorker(request.rawHeaders));
     const order = { socket: null, method: "POST", path: url, headers, ...this.#jobFor(request, model, asked) };
@@ -173,13 +178,13 @@ export class Inference {
     return { requestId, model, job };
   }
 
-  #receive(request: IncomingMessage, share: BodyShare): Promise<Buffer> {
+  #receive(request: IncomingMessage, share: BodyShare, scanner: BodyScanner): Promise<BodyBytes> {
     let stop: StopReading | null = null;
     const onStart = (stopReading: StopReading) => {
       stop = stopReading;
       this.#arriving.add(stopReading);
     };
-    const body = readBody(request, BODY_LIMIT, { share, onStart });
+    const body = readBody(request, BODY_LIMIT, { share, scanner, onStart });
     return body.finally(() => stop !== null && this.#arriving.delete(stop));
   }
 

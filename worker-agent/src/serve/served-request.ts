@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import {
   answerHeadersForCaller,
   type ApiFamily,
+  type BodyBytes,
   type Clock,
   type FarmError,
   HEADER,
@@ -88,7 +89,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
   readonly #signs: SignsOfLife;
   readonly #startedAt: number;
   /** Let go once the answer has begun, or its caller has left: from then on it is not sent again. */
-  #body: Buffer | null;
+  #body: BodyBytes | null;
   #job: Job;
   #exchange: Exchange | null = null;
   #tunnel: Tunnel | null = null;
@@ -109,7 +110,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
 
   constructor(
     order: Order,
-    body: Buffer | null,
+    body: BodyBytes | null,
     response: ServerResponse,
     context: RequestContext,
     onEnd: (served: Served) => void,
