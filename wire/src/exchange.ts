@@ -1,5 +1,6 @@
-import type { Readable } from "node:stream";
-import type { Clock } from "@farmgate/shared";
+import type { Socket } from "node:net";
+import type { Duplex, Readable } from "node:stream";
+import { BodyBytes, type Clock } from "@farmgate/shared";
 import type { Dispatcher } from "undici";
 import { Drain, type DrainLimits } from "./drain.ts";
 import { type ExchangePhase, failureOf } from "./exchange-failure.ts";
@@ -12,7 +13,9 @@ export interface ExchangeRequest {
   path: string;
   /** Flat [name, value, ...]. */
   headers: string[];
-  body: Buffer | null;
+  body: Buffer | BodyBytes | null;
+  /** What the connection is to be turned into; absent: it stays HTTP. */
+  upgrade?: "websocket";
 }
 
 export interface ExchangeTimeouts {
@@ -72,7 +75,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
         method: request.method,
         headers: large ? [...request.headers, "content-length", String(request.body?.length)] : request.headers,
         // The types do not know that undici takes any iterable.
-        body: large ? (new BodySentOnce(request.body) as unknown as Readable) : request.body,
+        body: large ? (new BodySentOnce(request.body) as unknown as Readable) : inOne(request.body),
+        upgrade: request.upgrade ?? null,
         headersTimeout: 0,
         bodyTimeout: 0,
       },
@@ -125,10 +129,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     this.#phase = "body";
     this.#lastByteAt = this.#clock.now();
-    this.#sink.head(
-      status,
-      (controller.rawHeaders as Buffer[]).map((field) => field.toString("latin1")),
-    );
+    this.#sink.head(status, rawHeadersOf(controller));
+  }
+
+  onRequestUpgrade(controller: Dispatcher.DispatchController, _status: number, _headers: object, socket: Duplex): void {
+    if (this.#ended || this.#sink.upgraded === undefined) {
+      socket.destroy();
+      this.#fail("body", "protocol", "an upgrade that nobody wants");
+      return;
+    }
+    this.#ended = true;
+    this.#stopTimer();
+    socket.pause();
+    this.#sink.upgraded(rawHeadersOf(controller), socket as Socket);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -198,6 +211,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
+function rawHeadersOf({ rawHeaders }: Dispatcher.DispatchController): string[] {
+  return (rawHeaders as Buffer[]).map((field) => field.toString("latin1"));
+}
+
 /** The status with which an upstream tells that it still works on a request (RFC 2518, 10.1). */
 const PROCESSING = 102;
 /** An agent tells it every ten seconds. What tells it more often within its time, or for longer, is broken. */
@@ -212,15 +229,17 @@ const LARGE_BODY = 16 * 1_024;
  * is much. This one gives its bytes away; their number has to stand in a header.
  */
 class BodySentOnce implements Iterable<Buffer> {
-  #bytes: Buffer | null;
+  #pieces: Buffer[];
 
-  constructor(bytes: Buffer | null) {
-    this.#bytes = bytes;
+  constructor(body: Buffer | BodyBytes | null) {
+    this.#pieces = body instanceof BodyBytes ? body.pieces.toReversed() : body === null ? [] : [body];
   }
 
   *[Symbol.iterator](): Generator<Buffer> {
-    const bytes = this.#bytes;
-    this.#bytes = null;
-    if (bytes !== null) yield bytes;
+    for (let piece = this.#pieces.pop(); piece !== undefined; piece = this.#pieces.pop()) yield piece;
   }
+}
+
+function inOne(body: Buffer | BodyBytes | null): Buffer | null {
+  return body instanceof BodyBytes ? body.joined() : body;
 }

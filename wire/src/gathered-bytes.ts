@@ -1,14 +1,19 @@
+import { BodyBytes } from "@farmgate/shared";
+
 /** Pieces below this size are copied together: as objects of their own, tiny ones cost a hundred times their bytes. */
 const SMALL = 4_096;
 const BLOCK = 65_536;
 /** The first pieces are kept as they are: most bodies have no more, and a block costs more than they do. */
 const FEW = 32;
 
+/** Made once: most bodies need no block, and even an empty one is dear to make. */
+const NO_BLOCK = Buffer.alloc(0);
+
 /** A body that comes in pieces, however many: tiny ones are copied together once there are more than a few. */
 export class GatheredBytes {
   #pieces: Buffer[] = [];
   /** Small pieces since the last one that was kept: `[#from, #to)` of the block. */
-  #block: Buffer = Buffer.alloc(0);
+  #block: Buffer = NO_BLOCK;
   #from = 0;
   #to = 0;
   length = 0;
@@ -29,11 +34,15 @@ export class GatheredBytes {
     this.#to += piece.copy(this.#block, this.#to);
   }
 
+  /** All of it, in pieces. */
+  body(): BodyBytes {
+    this.#closeBlock();
+    return new BodyBytes(this.#pieces);
+  }
+
   /** All of it. A single piece is not copied. */
   bytes(): Buffer {
-    this.#closeBlock();
-    const [first] = this.#pieces;
-    return this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces, this.length);
+    return this.body().joined();
   }
 
   #closeBlock(): void {

@@ -1,6 +1,7 @@
-import { apiForm, FarmError, isEventStream, isLineStream, isPacked, takesMoreEvents } from "@farmgate/shared";
+import { apiForm, FarmError, isEventStream, isLineStream, isPacked, NO_BODY, takesMoreEvents } from "@farmgate/shared";
 import { type AnswerMeaning, meaningFrom } from "@farmgate/engines";
-import type { ExchangeFailure, Relay } from "@farmgate/wire";
+import { type ExchangeFailure, type Relay, Tunnel } from "@farmgate/wire";
+import type { Socket } from "node:net";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
 import type { AttemptEnd, AttemptTarget, Unreadable } from "./attempt.ts";
@@ -20,8 +21,6 @@ export interface Relayed {
   status: number;
   error: FarmError | null;
 }
-
-const EMPTY = Buffer.alloc(0);
 
 /** The caller's side of one try: what its answer means, and how it is passed on. */
 export class CallerSide implements AttemptTarget {
@@ -83,13 +82,12 @@ export class CallerSide implements AttemptTarget {
   accept(status: number, workerHeaders: string[]): void {
     const call = this.#call;
     const rawHeaders = this.#headersOf(status, workerHeaders);
-    this.letGoOfBody();
-    call.phase = "answering";
-    call.firstByteAt = this.#farm.clock.now();
+    this.#begins();
     call.takesComments &&= call.opened || takesMoreEvents(rawHeaders);
     if (call.opened) this.#opened = new OpenedAnswer(call, this.#relay, status, rawHeaders);
     else this.#relay.start(status, answerHeaders(rawHeaders, this.#origin(), call.cors));
     call.tap.streamed = isEventStream(rawHeaders) || isLineStream(rawHeaders);
+    call.tap.packed = isPacked(rawHeaders);
     if (status >= 300) return;
     tellAnswered(this.#farm, call);
     if (call.prefix !== null) this.#farm.affinity.answered(call.prefix, this.worker);
@@ -106,13 +104,23 @@ export class CallerSide implements AttemptTarget {
     return text === "" || this.#pass(Buffer.from(text));
   }
 
+  join(workerHeaders: string[], upstream: Socket, onEnd: (broke: Error | null) => void): Tunnel {
+    const { socket } = this.#call;
+    if (socket === null) throw new Error("no WebSocket was asked for");
+    this.#begins();
+    tellAnswered(this.#farm, this.#call);
+    const headers = answerHeaders(workerHeaders, this.#origin(), []);
+    const caller = socket.switch(["connection", "Upgrade", "upgrade", "websocket", ...headers]);
+    return new Tunnel(caller, upstream, this.#farm.clock, onEnd);
+  }
+
   get isSpoiled(): boolean {
     return (this.#translation?.problem ?? null) !== null;
   }
 
   /** The request is sent to nobody any more. */
   letGoOfBody(): void {
-    this.#received.body = EMPTY;
+    this.#received.body = NO_BODY;
     this.#call.share.release();
   }
 
@@ -125,7 +133,8 @@ export class CallerSide implements AttemptTarget {
     if (broke === null) {
       if (status === 200) tellLearned(this.#farm, call, this.#choice);
       if (status === 200) tellOther(this.#farm, call, this.#choice);
-      this.#relay.finish(this.#fault === null ? this.#opened?.last() : this.#retold(this.#fault, status));
+      if (call.socket === null || status !== 101)
+        this.#relay.finish(this.#fault === null ? this.#opened?.last() : this.#retold(this.#fault, status));
       return { kind: "relayed", status, error: null };
     }
     const error = call.goneError ?? brokenError(this.worker, broke, this.isSpoiled);
@@ -139,6 +148,12 @@ export class CallerSide implements AttemptTarget {
     if (status < 300) return this.#translation?.headers(rawHeaders) ?? rawHeaders;
     if (!this.#call.opened) this.#fault = [];
     return ["content-type", "application/json"];
+  }
+
+  #begins(): void {
+    this.letGoOfBody();
+    this.#call.phase = "answering";
+    this.#call.firstByteAt = this.#farm.clock.now();
   }
 
   #pass(chunk: Buffer): boolean {
