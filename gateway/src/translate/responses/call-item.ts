@@ -24,13 +24,13 @@ export class CallItem implements OpenItem {
     emit: Emit,
     index: number,
     stem: string,
-    { id, name }: { id: string; name: string },
+    { id, name }: { id: string | null; name: string },
   ) {
     this.#kind = kind;
     this.#emit = emit;
     this.#index = index;
     this.#id = `${CALL_FORMS[kind].prefix}_${stem}_${index}`;
-    this.#callId = id || `call_${stem}_${index}`;
+    this.#callId = id ?? `call_${stem}_${index}`;
     this.#name = name;
   }
 

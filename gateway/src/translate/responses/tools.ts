@@ -1,5 +1,6 @@
 import { FarmError } from "@farmgate/shared";
 import { listOf, objectOf, pick, textOf } from "../json-fields.ts";
+import { kindOf, listOrNoneAt, nameAt, objectAt } from "../request-fields.ts";
 import type { JsonObject } from "../translation.ts";
 
 /** What of a request concerns tools, as chat has it. */
@@ -19,7 +20,7 @@ const FREE_TEXT = {
 
 /** Throws `not_supported` for tools that OpenAI runs itself. */
 export function readTools(body: JsonObject): Tools {
-  const given = listOf(body["tools"]).map(objectOf);
+  const given = listOrNoneAt(body["tools"], "tools").map((tool, i) => objectAt(tool, `tools[${i}]`));
   const custom = new Set(given.filter(({ type }) => type === "custom").map(({ name }) => textOf(name)));
   const tools = given.map(toChatTool);
   const choice = objectOf(body["tool_choice"]);
@@ -30,10 +31,20 @@ export function readTools(body: JsonObject): Tools {
 }
 
 function toChatTool(tool: JsonObject): JsonObject {
+  if (tool["type"] !== "function" && tool["type"] !== "custom") throw notHere(tool["type"], "tools");
+  nameAt(tool["name"], "tools");
   const named = pick(tool, { name: "name", description: "description" });
-  if (tool["type"] === "custom") return { type: "function", function: { ...named, parameters: FREE_TEXT } };
-  if (tool["type"] !== "function") throw notHere(tool["type"], "tools");
+  if (tool["type"] === "custom")
+    return { type: "function", function: { ...named, ...withGrammar(tool), parameters: FREE_TEXT } };
   return { type: "function", function: { ...named, ...pick(tool, { parameters: "parameters", strict: "strict" }) } };
+}
+
+/** What the text of a tool must be like: chat can hold no model to it, but tell it. */
+function withGrammar({ description, format }: JsonObject): object {
+  const { type, syntax, definition } = objectOf(format);
+  if (type !== "grammar") return {};
+  const rule = `The input must match this ${textOf(syntax)} grammar:\n${textOf(definition)}`;
+  return { description: [textOf(description), rule].filter((text) => text !== "").join("\n\n") };
 }
 
 function chosen(choice: unknown): unknown {
@@ -46,7 +57,7 @@ function chosen(choice: unknown): unknown {
 function notHere(type: unknown, param: string): FarmError {
   return new FarmError(
     "not_supported",
-    `Tools of type ${JSON.stringify(type)} are run by no engine of this farm: offer tools of type "function".`,
+    `Tools of type ${kindOf(type)} are run by no engine of this farm: offer tools of type "function".`,
     { param },
   );
 }

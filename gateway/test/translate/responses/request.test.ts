@@ -104,6 +104,17 @@ describe("a request of /v1/responses put as chat", () => {
     });
   });
 
+  it("tells the model of a custom tool what its text must be like", () => {
+    const format = { type: "grammar", syntax: "lark", definition: "start: WORD" };
+    expect(put({ tools: [{ type: "custom", name: "patch", description: "patches", format }] })).toMatchObject({
+      tools: [{ function: { description: "patches\n\nThe input must match this lark grammar:\nstart: WORD" } }],
+    });
+  });
+
+  it("repeats no more of what it does not know than fits an error", () => {
+    expect(refusal({ input: [{ type: "x".repeat(1_000) }] }).message.length).toBeLessThan(200);
+  });
+
   it("translates limits, reasoning and the form of the answer", () => {
     const format = { type: "json_schema", name: "answer", schema: { type: "object" }, strict: true };
     expect(
@@ -135,6 +146,9 @@ describe("a request of /v1/responses put as chat", () => {
   });
 
   it.each([
+    ["token probabilities", { top_logprobs: 2 }, "top_logprobs"],
+    ["the same by the other way", { include: ["message.output_text.logprobs"] }, "include"],
+    ["a form of another kind", { text: { format: { type: "grammar" } } }, "text.format"],
     ["an earlier answer", { previous_response_id: "resp_1" }, "previous_response_id"],
     ["a kept conversation", { conversation: "conv_1" }, "conversation"],
     ["a kept prompt", { prompt: { id: "p" } }, "prompt"],
@@ -155,6 +169,9 @@ describe("a request of /v1/responses put as chat", () => {
 
   it.each([
     ["no input", { input: undefined }, "input"],
+    ["tools that are no list", { tools: "look" }, "tools"],
+    ["a call without a name", { input: [{ type: "function_call", call_id: "c" }] }, "input[0].name"],
+    ["an item that is none", { input: [7] }, "input[0]"],
     ["an unknown role", { input: [{ role: "wizard", content: "Hi" }] }, "input[0]"],
     ["content of another type", { input: [{ role: "user", content: 7 }] }, "input[0].content"],
   ])("calls %s wrong", (_, body, param) => {
@@ -179,8 +196,8 @@ describe("a whole chat answer told as a response", () => {
     });
   });
 
-  it("is a fault of the worker when there are no choices in it", () => {
-    expect(() => responsesToChat({ input: "Hi" }, CONTEXT).whole({ model: "m" }, AT)).toThrow(/without choices/);
+  it("is a fault of the worker when there is no answer in it", () => {
+    expect(() => responsesToChat({ input: "Hi" }, CONTEXT).whole({ model: "m" }, AT)).toThrow(/says nothing/);
     expect(() => responsesToChat({ input: "Hi" }, CONTEXT).whole({ error: { message: "no" } }, AT)).toThrow("no");
   });
 });
