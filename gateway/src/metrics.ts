@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { GatheredCounter } from "./gathered-counter.ts";
 import { knownState } from "./catalog/known-state.ts";
 import type { Catalog } from "./catalog/types.ts";
 import type { Warmth } from "./placement/warmth-notes.ts";
@@ -33,7 +34,7 @@ export interface RequestFigures {
 /** Every metric of the gateway (contract section 6), in a registry of its own. */
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #requests = this.#counter("farmgate_requests_total", "Inference requests that have ended", [
+  readonly #requests = this.#gathered("farmgate_requests_total", "Inference requests that have ended", [
     "api",
     "model",
     "worker",
@@ -61,7 +62,7 @@ export class Metrics {
   readonly #retries = this.#counter("farmgate_retries_total", "Tries that failed before a byte was passed on", [
     "reason",
   ]);
-  readonly #tokens = this.#counter("farmgate_tokens_total", "Tokens as the engines counted them", [
+  readonly #tokens = this.#gathered("farmgate_tokens_total", "Tokens as the engines counted them", [
     "model",
     "worker",
     "direction",
@@ -178,6 +179,11 @@ export class Metrics {
 
   #counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
     return new Counter({ name, help, labelNames, registers: [this.#registry] });
+  }
+
+  /** For what is counted with every answer. */
+  #gathered<L extends string>(name: string, help: string, labelNames: L[]): GatheredCounter<L> {
+    return new GatheredCounter({ name, help, labelNames, registers: [this.#registry] });
   }
 
   #histogram<L extends string>(name: string, help: string, labelNames: L[], buckets: number[]): Histogram<L> {

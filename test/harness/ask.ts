@@ -4,6 +4,8 @@ export interface Answer {
   status: number;
   headers: IncomingMessage["headers"];
   body: string;
+  /** The body's own bytes. */
+  bytes: Buffer;
   /** Milliseconds on performance.now(). */
   sentAt: number;
   firstByteAt: number;
@@ -16,6 +18,9 @@ export interface Asked {
   answer: Promise<Answer>;
   /** Resolves at the first piece of the body. */
   firstByte: Promise<void>;
+  /** The body so far, and the head, once it is there. */
+  received: () => Buffer;
+  head: () => IncomingMessage | null;
   /** Leaves: closes the connection now. */
   leave: () => void;
 }
@@ -25,12 +30,22 @@ export function ask(url: string, body: object | string, headers: Record<string, 
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const sentAt = performance.now();
   let outgoing: ClientRequest | null = null;
+  let incoming: IncomingMessage | null = null;
+  const pieces: Buffer[] = [];
   let started = () => {};
   const firstByte = new Promise<void>((resolve) => {
     started = resolve;
   });
   const answer = new Promise<Answer>((resolve) => {
-    const broken = { status: 0, headers: {}, body: "", sentAt, firstByteAt: Number.NaN, complete: false };
+    const broken = {
+      status: 0,
+      headers: {},
+      body: "",
+      bytes: Buffer.alloc(0),
+      sentAt,
+      firstByteAt: Number.NaN,
+      complete: false,
+    };
     outgoing = request(url, {
       method: "POST",
       agent: false,
@@ -39,29 +54,36 @@ export function ask(url: string, body: object | string, headers: Record<string, 
     outgoing.on("error", () => resolve({ ...broken, endedAt: performance.now() }));
     outgoing.on("response", (response) => {
       let firstByteAt = Number.NaN;
-      let received = "";
-      response.setEncoding("utf8");
-      response.on("data", (piece: string) => {
-        if (received === "") firstByteAt = performance.now();
-        received += piece;
+      incoming = response;
+      response.on("data", (piece: Buffer) => {
+        if (pieces.length === 0) firstByteAt = performance.now();
+        pieces.push(piece);
         started();
       });
       response.on("error", () => {});
-      response.on("close", () =>
+      response.on("close", () => {
+        const bytes = Buffer.concat(pieces);
         resolve({
           status: response.statusCode ?? 0,
           headers: response.headers,
-          body: received,
+          body: bytes.toString("utf8"),
+          bytes,
           sentAt,
           firstByteAt,
           endedAt: performance.now(),
           complete: response.complete,
-        }),
-      );
+        });
+      });
     });
     outgoing.end(text);
   });
-  return { answer, firstByte, leave: () => outgoing?.destroy() };
+  return {
+    answer,
+    firstByte,
+    received: () => Buffer.concat(pieces),
+    head: () => incoming,
+    leave: () => outgoing?.destroy(),
+  };
 }
 
 export function askChat(url: string, model: string, extra: Record<string, unknown> = {}) {

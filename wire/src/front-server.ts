@@ -40,11 +40,13 @@ class Incoming extends IncomingMessage {
 
 /** The HTTP server of a program: its settings, its refusals of what is no HTTP, and its end. */
 export class FrontServer extends Server {
-  readonly #open = new Set<ServerResponse>();
-  /** The answers that are open on each connection that has any. */
-  readonly #busy = new Map<Socket, Set<ServerResponse>>();
-  /** Connections that wait for their next request. */
-  readonly #idle = new Set<Socket>();
+  /**
+   * The open answers on each connection that has asked once; none: it waits for its next request. It changes with the
+   * connections alone: what a Map or Set lets go with every answer, the collector would keep for long.
+   */
+  readonly #answers = new Map<Socket, ServerResponse[]>();
+  /** Open answers on all of them. */
+  #open = 0;
   readonly #webSockets = new Set<Socket>();
   #onClosed: () => void = () => {};
 
@@ -72,7 +74,7 @@ export class FrontServer extends Server {
   onWebSocket(handler: (caller: CallerSocket) => void): void {
     this.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
       // Behind a request that has not been answered yet there is no place for an answer to this one.
-      if (this.#busy.has(socket)) {
+      if ((this.#answers.get(socket)?.length ?? 0) > 0) {
         socket.destroy();
         return;
       }
@@ -109,7 +111,7 @@ export class FrontServer extends Server {
    * its way, and would cut it off there.
    */
   override closeIdleConnections(): void {
-    for (const socket of this.#idle) socket.destroy();
+    for (const [socket, open] of this.#answers) if (open.length === 0) socket.destroy();
   }
 
   /**
@@ -117,8 +119,9 @@ export class FrontServer extends Server {
    * second; then cuts what is left.
    */
   async end(ms: number, clock: Clock): Promise<void> {
-    await this.#until(() => this.#open.size === 0, LAST_MS, clock);
-    await this.#until(() => ![...this.#open].some((response) => response.writableEnded), ms - LAST_MS, clock);
+    await this.#until(() => this.#open === 0, LAST_MS, clock);
+    const answered = () => [...this.#answers.values()].flat().filter((response) => response.writableEnded);
+    await this.#until(() => answered().length === 0, ms - LAST_MS, clock);
     this.closeAllConnections();
   }
 
@@ -137,36 +140,38 @@ export class FrontServer extends Server {
   }
 
   #track(socket: Socket, response: ServerResponse): void {
-    const open = this.#busy.get(socket) ?? new Set();
-    if (open.size === 0 && !this.#idle.delete(socket)) {
-      socket.once("close", () => {
-        this.#idle.delete(socket);
-        queueMicrotask(() => this.#closeUnsent(socket));
-      });
-    }
-    this.#busy.set(socket, open.add(response));
-    this.#open.add(response);
-    response.once("close", () => {
-      this.#open.delete(response);
-      open.delete(response);
-      if (open.size === 0) {
-        this.#busy.delete(socket);
-        if (!this.listening) socket.destroySoon();
-        else if (!socket.destroyed) this.#idle.add(socket);
-      }
+    const open = this.#answers.get(socket) ?? this.#meet(socket);
+    open.push(response);
+    this.#open += 1;
+    response.on("close", () => {
+      open.splice(open.indexOf(response), 1);
+      this.#open -= 1;
+      if (open.length === 0 && !this.listening) socket.destroySoon();
       this.#onClosed();
     });
   }
 
-  /**
-   * The answers to a pipeline go out one after the other. Of those whose turn had not come when the connection closed,
-   * node tells nobody, and what is under way for them would go on.
-   */
-  #closeUnsent(socket: Socket): void {
-    for (const response of this.#busy.get(socket) ?? []) {
-      response.destroy();
-      if (!response.closed) response.emit("close");
-    }
+  #meet(socket: Socket): ServerResponse[] {
+    const open: ServerResponse[] = [];
+    this.#answers.set(socket, open);
+    socket.once("close", () => {
+      queueMicrotask(() => {
+        closeUnsent(open);
+        this.#answers.delete(socket);
+      });
+    });
+    return open;
+  }
+}
+
+/**
+ * The answers to a pipeline go out one after the other. Of those whose turn had not come when the connection closed,
+ * node tells nobody, and what is under way for them would go on.
+ */
+function closeUnsent(open: readonly ServerResponse[]): void {
+  for (const response of open.slice()) {
+    response.destroy();
+    if (!response.closed) response.emit("close");
   }
 }
 
@@ -178,8 +183,8 @@ export function onCallerLeft(request: IncomingMessage, response: ServerResponse,
     // Else the connection would stay until a caller who has left has read what is under way to it.
     response.destroy();
   };
-  socket.once("end", half);
-  response.once("close", () => {
+  socket.on("end", half);
+  response.on("close", () => {
     socket.removeListener("end", half);
     if (!response.writableFinished) left();
   });

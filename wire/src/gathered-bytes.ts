@@ -6,11 +6,14 @@ const BLOCK = 65_536;
 /** The first pieces are kept as they are: most bodies have no more, and a block costs more than they do. */
 const FEW = 32;
 
+/** Made once: most bodies need no block, and even an empty one is dear to make. */
+const NO_BLOCK = Buffer.alloc(0);
+
 /** A body that comes in pieces, however many: tiny ones are copied together once there are more than a few. */
 export class GatheredBytes {
   #pieces: Buffer[] = [];
   /** Small pieces since the last one that was kept: `[#from, #to)` of the block. */
-  #block: Buffer = Buffer.alloc(0);
+  #block: Buffer = NO_BLOCK;
   #from = 0;
   #to = 0;
   length = 0;

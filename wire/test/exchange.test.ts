@@ -75,6 +75,17 @@ function start(origin: string, options: { firstByteMs?: number; idleMs?: number;
 const failure = (seen: Seen) => (seen.outcome.ok ? null : [seen.outcome.failure.phase, seen.outcome.failure.kind]);
 
 describe("exchange", () => {
+  it("leaves no time-out to the client, whose own ends a slow answer after five minutes", () => {
+    const pool = createUpstream("http://127.0.0.1:9", { connectMs: 2_000 });
+    cleanups.push(() => pool.destroy());
+    const given: object[] = [];
+    pool.dispatch = (options) => given.push(options) > 0;
+    const request = { origin: "http://127.0.0.1:9", method: "POST", path: "/", headers: [], body: null };
+    const sink = { head() {}, data: () => true, end() {} };
+    new Exchange(pool, request, { firstByteMs: 900_000, idleMs: 300_000 }, clock, sink).cancel();
+    expect(given).toEqual([expect.objectContaining({ headersTimeout: 0, bodyTimeout: 0 })]);
+  });
+
   it("passes status, headers and body on as they come", async () => {
     const origin = await serve((_, response) => response.writeHead(418, { "X-Pot": "tea" }).end("short and stout"));
     const seen = await start(origin).ended;

@@ -48,6 +48,14 @@ describe("a front server", () => {
     });
   });
 
+  it("keeps idle connections longer than proxies in front do, and sets no limit on a slow upload", async () => {
+    const { server } = await listening((_request, response) => response.end());
+    expect(server.keepAliveTimeout).toBeGreaterThanOrEqual(65_000);
+    // Else a connection that was kept this long would be refused its next request.
+    expect(server.headersTimeout).toBeGreaterThan(server.keepAliveTimeout);
+    expect(server.requestTimeout).toBe(0);
+  });
+
   it("takes headers of 24 KB", async () => {
     const { url } = await listening((_request, response) => response.end("{}"));
     expect((await fetch(url, { headers: { a: "a".repeat(24_576) } })).status).toBe(200);

@@ -18,20 +18,30 @@ export type Nothing = Extract<Decision, { kind: "none" }>;
 
 /**
  * Picks a worker and takes a place there. Where all of the best set are at their caps it waits, first come, first
- * served. Throws `queue_full`, `timeout_queue`, `deadline`, `draining`, and what ended the request while it waited.
+ * served. Rejects with `queue_full`, `timeout_queue`, `deadline`, `draining`, and what ended the request while it waited.
  */
-export async function takeWorker(
+export function takeWorker(
+  farm: Farm,
+  call: Call,
+  received: Received,
+  request: RoutingRequest,
+  tried: ReadonlySet<string>,
+): Taken | Nothing | Promise<Taken | Nothing> {
+  call.weighed = null;
+  const decision = choose(request, routingContext(farm, waitingAhead(farm, request, tried)), tried);
+  if (decision.kind === "none") return decision;
+  if (decision.kind === "send") return take(farm, call, request, decision.choice);
+  call.weighed = decision.weighed ?? null;
+  return timedWait(farm, call, received, request, tried);
+}
+
+async function timedWait(
   farm: Farm,
   call: Call,
   received: Received,
   request: RoutingRequest,
   tried: ReadonlySet<string>,
 ): Promise<Taken | Nothing> {
-  call.weighed = null;
-  const decision = choose(request, routingContext(farm, waitingAhead(farm, request, tried)), tried);
-  if (decision.kind === "none") return decision;
-  if (decision.kind === "send") return take(farm, call, request, decision.choice);
-  call.weighed = decision.weighed ?? null;
   const startedAt = farm.clock.now();
   call.phase = "waiting";
   try {

@@ -16,6 +16,8 @@ export interface RecentUseView {
 export class RecentUse implements RecentUseView {
   /** In the order of the last request. */
   readonly #askedAt = new Map<string, number>();
+  /** The last one in that order: to ask for it again moves nothing. */
+  #latest = "";
   #generation = 0;
 
   get generation(): number {
@@ -25,7 +27,8 @@ export class RecentUse implements RecentUseView {
   /** A request for the model of this key came. */
   asked(key: string, now: number): void {
     if (!this.isInUse(key, now)) this.#generation += 1;
-    this.#askedAt.delete(key);
+    if (key !== this.#latest) this.#askedAt.delete(key);
+    this.#latest = key;
     this.#askedAt.set(key, now);
     if (this.#askedAt.size <= MODELS) return;
     for (const oldest of this.#askedAt.keys()) {

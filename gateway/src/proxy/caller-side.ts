@@ -87,6 +87,7 @@ export class CallerSide implements AttemptTarget {
     if (call.opened) this.#opened = new OpenedAnswer(call, this.#relay, status, rawHeaders);
     else this.#relay.start(status, answerHeaders(rawHeaders, this.#origin(), call.cors));
     call.tap.streamed = isEventStream(rawHeaders) || isLineStream(rawHeaders);
+    call.tap.packed = isPacked(rawHeaders);
     if (status >= 300) return;
     tellAnswered(this.#farm, call);
     if (call.prefix !== null) this.#farm.affinity.answered(call.prefix, this.worker);

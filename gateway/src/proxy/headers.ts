@@ -72,6 +72,7 @@ export function translatedHeaders(raw: readonly string[]): string[] {
  * Throws `loop_detected` when this gateway is one of them, or when they are too many.
  */
 export function hopsOf(hop: string | undefined, via: string | undefined, mark: string): number {
+  if (hop === undefined && via === undefined) return 0;
   const told = hop !== undefined && /^\d+$/.test(hop) ? Number(hop) : 0;
   const marks = (via ?? "").split(",").filter((entry) => entry.trim().startsWith(MARK));
   const hops = Math.max(told, marks.length);

@@ -5,6 +5,7 @@ import { modelsAskedAs } from "../routing/models-asked-as.ts";
 import { prefixHashes } from "../routing/prefix-hashes.ts";
 import { fallbacksOf, keyAllows, type ResolvedName, resolveName } from "../routing/resolve-name.ts";
 import type { RoutingRequest } from "../routing/types.ts";
+import { NONE_SPENT } from "../routing/ways.ts";
 import { waysOf } from "../translate/ways.ts";
 import type { Call, Received } from "./call.ts";
 
@@ -31,5 +32,5 @@ function toRequest(farm: Farm, call: Call, { body, scan }: Received, resolved: R
   const hasChoice = farm.config.routing.affinity && farm.catalog.current.workers.length > 1;
   call.prefix = hasChoice ? prefixHashes(call.api, body, scan, { key, caller: call.callerName }) : null;
   const prefixWorker = call.prefix === null ? null : farm.affinity.find(call.prefix);
-  return { key, name, api: call.api, ways: waysOf(call.api), spent: new Set(), only, held: null, prefixWorker };
+  return { key, name, api: call.api, ways: waysOf(call.api), spent: NONE_SPENT, only, held: null, prefixWorker };
 }

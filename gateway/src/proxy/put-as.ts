@@ -31,6 +31,6 @@ export function closeWay(
   now: number,
 ): void {
   const { name } = worker.config;
-  request.spent.add(wayKey(name, api));
+  request.spent = new Set(request.spent).add(wayKey(name, api));
   if (model !== null && isWay(wayTo(worker, model, request, now))) tried.delete(name);
 }

@@ -1,5 +1,15 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { foundIn, HEADER, namedModel, NO_BODY, NOTHING_FOUND, queryModel, scannerFor } from "@farmgate/shared";
+import {
+  type BodyBytes,
+  type BodyScanner,
+  foundIn,
+  HEADER,
+  namedModel,
+  NO_BODY,
+  NOTHING_FOUND,
+  queryModel,
+  scannerFor,
+} from "@farmgate/shared";
 import { readBody, wishesOf } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Call, Received } from "./call.ts";
@@ -11,18 +21,25 @@ export async function receive(farm: Farm, call: Call): Promise<Received> {
   const hops = hopsOf(singleValue(headers, HEADER.hop), headers.via, farm.mark);
   if (call.socket !== null) return receiveSocket(farm, call, hops);
   const scanner = scannerFor(call.api, call.request.rawHeaders);
-  const reading = readBody(call.request, farm.config.limits.body, {
-    share: call.share,
-    scanner,
-    onStart: (stop) => call.onGone(stop),
-  });
-  const body = await reading.finally(() => call.onGone(null));
+  const body = await readFrom(farm, call, scanner);
   call.receivedAt = farm.clock.now();
   const scan = foundIn(scanner.finish(), headers["content-encoding"]);
   const model = namedModel(call.api, scan.model, call.request.url ?? "");
   const { priority, deadlineMs } = wishesOf(headers);
   const deadlineAt = deadlineMs === null ? null : call.arrivedAt + deadlineMs;
   return { body, scan, model, hops, priority, deadlineAt };
+}
+
+async function readFrom(farm: Farm, call: Call, scanner: BodyScanner): Promise<BodyBytes> {
+  try {
+    return await readBody(call.request, farm.config.limits.body, {
+      share: call.share,
+      scanner,
+      onStart: (stop) => call.onGone(stop),
+    });
+  } finally {
+    call.onGone(null);
+  }
 }
 
 /** A WebSocket's request has no body; its query names the model. */

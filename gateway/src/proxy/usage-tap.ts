@@ -11,13 +11,16 @@ export interface Usage {
 export class UsageTap extends AnswerTail {
   /** Set when the answer is a stream, of events or of lines. */
   streamed = false;
+  /** Set when the answer is compressed: what it says stays unknown. */
+  packed = false;
 
-  /** Whether the stream came to the mark with which the API ends its streams; true for an API without one. */
+  /** Whether the stream came to the mark with which the API ends its streams, or may have: not each one has a mark. */
   sawEnd(api: Api): boolean {
-    return endMark(api)?.(this.text()) ?? true;
+    return this.packed || (endMark(api)?.(this.text()) ?? true);
   }
 
   usage(): Usage | null {
+    if (this.packed) return null;
     const text = this.text();
     return readUsage(text) ?? readOllamaCounts(text);
   }

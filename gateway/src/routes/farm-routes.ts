@@ -6,6 +6,7 @@ import type { Farm } from "../farm.ts";
 import { explainNow } from "../proxy/dry-run.ts";
 import type { LiveRequest } from "../proxy/live-requests.ts";
 import { keyAllows, resolveName } from "../routing/resolve-name.ts";
+import { NONE_SPENT } from "../routing/ways.ts";
 import { waysOf } from "../translate/ways.ts";
 import { farmModel, farmRequest, farmWorker, queuePlace } from "./farm-views.ts";
 
@@ -55,7 +56,7 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
       throw new FarmError("model_not_allowed", `Your key may not use the model "${model}".`, { param: "model" });
     }
     const { key, name, worker: only } = resolved;
-    const fresh = { spent: new Set<string>(), held: null, prefixWorker: null };
+    const fresh = { spent: NONE_SPENT, held: null, prefixWorker: null };
     return explainNow(farm, { key, name, api, ways: waysOf(api), only, ...fresh });
   });
 }

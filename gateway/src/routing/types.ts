@@ -24,7 +24,7 @@ export interface RoutingRequest {
   /** The APIs as which the question can be put to a worker, best first: `api` itself, then its translations. */
   ways: readonly Api[];
   /** `wayKey` of the ways that led nowhere in this very request; grows as it is tried. */
-  spent: Set<string>;
+  spent: ReadonlySet<string>;
   /** The one worker whose copy was asked for (`model@worker`); null: any will do. */
   only: string | null;
   /** What is known of the copies that failed in this very request: no other variant is asked then. null: none did. */

@@ -21,6 +21,9 @@ export function speaks(entry: WorkerEntry, model: CatalogModel | undefined, api:
   return told == null ? spokenBy(entry.engine).has(api) : told.includes(api);
 }
 
+/** `RoutingRequest.spent` of a request for which every way is open: nearly all stay so. */
+export const NONE_SPENT: ReadonlySet<string> = new Set();
+
 /** Why there is no way. */
 export type NoWay = "not spoken" | "aside";
 

@@ -1,14 +1,15 @@
 import { connect, type Socket } from "node:net";
-import { setFlagsFromString } from "node:v8";
+import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
+import { type LiveRequest, LiveRequests } from "../../src/proxy/live-requests.ts";
 import { cleanup } from "../support/cleanup.ts";
 import { fakeWorker, hangs } from "../support/fake-worker.ts";
 import { agents, chat, runGateway } from "../support/gateway.ts";
 import { until } from "../support/until.ts";
 
 setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
+const collectGarbage = runInNewContext("gc") as (options?: { type: "minor" }) => void;
 
 function heldBytes(): number {
   collectGarbage();
@@ -73,5 +74,36 @@ describe("a long prompt", () => {
     expect(await counted()).toBe(0);
     response.end();
     await answer.text();
+  });
+});
+
+describe("a request that has ended", () => {
+  it("is let go by the next small collection, not only by the next full one", () => {
+    const live = new LiveRequests();
+    const text = JSON.stringify({ id: "", held: Array.from({ length: 1_000 }, (_, i) => i) });
+    const underWay = Array.from<LiveRequest | null>({ length: 16 }).fill(null);
+    const pass = (n: number) => {
+      // Parsed, since what a function makes itself is put among the old things once most of it gets old.
+      const request = JSON.parse(text.replace('"id":""', `"id":"r${n}"`)) as LiveRequest;
+      live.enter(request);
+      const ended = underWay[n % 16];
+      underWay[n % 16] = request;
+      if (ended) live.leave(ended);
+    };
+    const old = () =>
+      getHeapSpaceStatistics().find(({ space_name }) => space_name === "old_space")?.space_used_size ?? 0;
+    const passMany = (from: number, to: number) => {
+      for (let n = from; n < to; n += 1) {
+        pass(n);
+        if (n % 400 === 0) collectGarbage({ type: "minor" });
+      }
+    };
+    // A quiet hour: what the first ones stood in gets old.
+    passMany(0, 20);
+    for (let i = 0; i < 4; i += 1) collectGarbage({ type: "minor" });
+    const before = old();
+    passMany(20, 8_020);
+    // All of them together are 64 MB.
+    expect(old() - before).toBeLessThan(16_000_000);
   });
 });

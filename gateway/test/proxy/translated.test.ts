@@ -86,6 +86,7 @@ describe("a question that is put in another way", () => {
     const gateway = await runGateway({ sseComments: "30ms", workers: agents({ worker }) });
     const reader = new StreamReader(await chat(gateway, { stream: true }));
     await reader.until(": waiting");
+    await until("the worker is asked", () => worker.asked.length === 1);
     await streamsLines(HELLO, DONE)(worker.request(0));
     expect(contentOf(await reader.rest())).toBe("Hello");
   });

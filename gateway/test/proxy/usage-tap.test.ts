@@ -1,3 +1,4 @@
+import { API_NAMES } from "@farmgate/shared";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { UsageTap } from "../../src/proxy/usage-tap.ts";
@@ -17,6 +18,39 @@ function cut(text: string, places: readonly number[]): Buffer[] {
 
 const LLAMA =
   'data: {"choices":[],"usage":{"completion_tokens":12,"prompt_tokens":34,"total_tokens":46,"prompt_tokens_details":{"cached_tokens":1}},"timings":{"predicted_n":12}}\n\ndata: [DONE]\n\n';
+
+describe("what is seen of an answer", () => {
+  it("never alters a byte of it, nor fails, whatever the bytes and wherever they are cut", () => {
+    const piece = fc.oneof(
+      fc.uint8Array({ maxLength: 3_000 }),
+      fc
+        .constantFrom('"usage":{', '{"usage":{"prompt_tokens":1}', "data: [DONE]", "\n\n", "}")
+        .map((text) => Buffer.from(text)),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 40 }), fc.boolean(), (pieces, packed) => {
+        const tap = new UsageTap();
+        tap.packed = packed;
+        const passed = pieces.map((bytes) => Buffer.from(bytes));
+        for (const bytes of passed) {
+          tap.add(bytes);
+          tap.atBoundary("event");
+        }
+        const { prompt = null, completion = null } = tap.usage() ?? {};
+        for (const count of [prompt, completion]) expect(count === null || count >= 0).toBe(true);
+        for (const api of API_NAMES) tap.sawEnd(api);
+        expect(Buffer.concat(passed).equals(Buffer.concat(pieces))).toBe(true);
+      }),
+    );
+  });
+
+  it("is nothing of a compressed one, whose stream may well have ended in good form", () => {
+    const tap = tapOf(['"usage":{"prompt_tokens":5}}']);
+    tap.packed = true;
+    expect(tap.usage()).toBeNull();
+    for (const api of API_NAMES) expect(tap.sawEnd(api)).toBe(true);
+  });
+});
 
 describe("the usage of an answer", () => {
   it("is found however the stream was cut", () => {

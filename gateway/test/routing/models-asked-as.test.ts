@@ -10,9 +10,9 @@ const ollama = worker("pots", { engine: "ollama", models: [model("qwen3:8b", "co
 
 describe("the models that can be asked as an API", () => {
   it("are those of workers that speak it, each once and as the list spells them", () => {
-    const catalog = catalogOf([ollama, llama("a", "code", "code-2"), llama("b", "Code")]);
-    expect(modelsAskedAs(["infill"], catalog, names, ["*"])).toEqual(["Code", "code-2"]);
-    expect(modelsAskedAs(["infill", "ollama-generate"], catalog, names, ["*"])).toEqual(["Code", "code-2", "qwen3:8b"]);
+    const catalog = catalogOf([ollama, llama("a", "code", "code-2"), llama("b", "CODE")]);
+    expect(modelsAskedAs(["infill"], catalog, names, ["*"])).toEqual(["code", "code-2"]);
+    expect(modelsAskedAs(["infill", "ollama-generate"], catalog, names, ["*"])).toEqual(["code", "code-2", "qwen3:8b"]);
   });
 
   it("are without those whose model says that it does not speak it", () => {

@@ -66,12 +66,15 @@ describe("a form", () => {
     ["the boundary with more behind it", `\r\n--${B}Z\r\n\r\n--${B} Z\r\n\r\n--${B}-\r\n`],
     ["half a boundary, over and over", `\r\n--${B.slice(0, 3)}\r\n--\r\r\n\r\n--xYz`],
     ["a boundary whose line does not end", `\r\n--${B}\r\r\n--${B}\n`],
+    ["a boundary with half a line's end", `\r\n--${B}\r`],
+    ["a boundary with half a line's end behind white space", `\r\n--${B} \r`],
     ["white space without end behind a boundary", `\r\n--${B}${" ".repeat(200)}\r\n`],
     ["nothing", ""],
   ])("takes for a file's own bytes: %s", (_, value) => {
-    const text = form(['form-data; name="file"', `${value}name="model"`], ["form-data; name=model", `${value}m`]);
-    expect(scan(text).model).toBe(`${value}m`);
-    expect(spanOf(text)).toBe(`${value}m`);
+    const own = `${value}m${value}`;
+    const text = form(['form-data; name="file"', `${value}name="model"${value}`], ["form-data; name=model", own]);
+    expect(scan(text).model).toBe(own);
+    expect(spanOf(text)).toBe(own);
   });
 
   it.each([
