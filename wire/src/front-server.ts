@@ -74,7 +74,7 @@ export class FrontServer extends Server {
   onWebSocket(handler: (caller: CallerSocket) => void): void {
     this.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
       // Behind a request that has not been answered yet there is no place for an answer to this one.
-      if ((this.#answers.get(socket)?.length ?? 0) > 0) {
+      if ((this.#answers.get(socket) ?? []).length > 0) {
         socket.destroy();
         return;
       }
@@ -144,7 +144,10 @@ export class FrontServer extends Server {
     open.push(response);
     this.#open += 1;
     response.on("close", () => {
-      open.splice(open.indexOf(response), 1);
+      const at = open.indexOf(response);
+      // Told twice, where it was told by `closeUnsent` before.
+      if (at < 0) return;
+      open.splice(at, 1);
       this.#open -= 1;
       if (open.length === 0 && !this.listening) socket.destroySoon();
       this.#onClosed();
