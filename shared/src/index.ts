@@ -1,5 +1,9 @@
 export * from "./allowed-origin.ts";
 export * from "./apis.ts";
+export * from "./body/asked-model.ts";
+export * from "./body/body-bytes.ts";
+export * from "./body/scanned-body.ts";
+export * from "./body/scanner-for.ts";
 export * from "./clock.ts";
 export * from "./config/cross-check.ts";
 export * from "./config/load.ts";
@@ -11,7 +15,6 @@ export * from "./errors.ts";
 export * from "./get-answer.ts";
 export * from "./headers.ts";
 export * from "./iso-time.ts";
-export * from "./json-scan.ts";
 export * from "./model-glob.ts";
 export * from "./model-kind.ts";
 export * from "./model-name.ts";

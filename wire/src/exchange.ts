@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { Clock } from "@farmgate/shared";
+import { BodyBytes, type Clock } from "@farmgate/shared";
 import type { Dispatcher } from "undici";
 import { Drain, type DrainLimits } from "./drain.ts";
 import { type ExchangePhase, failureOf } from "./exchange-failure.ts";
@@ -12,7 +12,7 @@ export interface ExchangeRequest {
   path: string;
   /** Flat [name, value, ...]. */
   headers: string[];
-  body: Buffer | null;
+  body: Buffer | BodyBytes | null;
 }
 
 export interface ExchangeTimeouts {
@@ -72,7 +72,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
         method: request.method,
         headers: large ? [...request.headers, "content-length", String(request.body?.length)] : request.headers,
         // The types do not know that undici takes any iterable.
-        body: large ? (new BodySentOnce(request.body) as unknown as Readable) : request.body,
+        body: large ? (new BodySentOnce(request.body) as unknown as Readable) : inOne(request.body),
         headersTimeout: 0,
         bodyTimeout: 0,
       },
@@ -212,15 +212,17 @@ const LARGE_BODY = 16 * 1_024;
  * is much. This one gives its bytes away; their number has to stand in a header.
  */
 class BodySentOnce implements Iterable<Buffer> {
-  #bytes: Buffer | null;
+  #pieces: Buffer[];
 
-  constructor(bytes: Buffer | null) {
-    this.#bytes = bytes;
+  constructor(body: Buffer | BodyBytes | null) {
+    this.#pieces = body instanceof BodyBytes ? body.pieces.toReversed() : body === null ? [] : [body];
   }
 
   *[Symbol.iterator](): Generator<Buffer> {
-    const bytes = this.#bytes;
-    this.#bytes = null;
-    if (bytes !== null) yield bytes;
+    for (let piece = this.#pieces.pop(); piece !== undefined; piece = this.#pieces.pop()) yield piece;
   }
+}
+
+function inOne(body: Buffer | BodyBytes | null): Buffer | null {
+  return body instanceof BodyBytes ? body.joined() : body;
 }

@@ -1,3 +1,5 @@
+import { BodyBytes } from "@farmgate/shared";
+
 /** Pieces below this size are copied together: as objects of their own, tiny ones cost a hundred times their bytes. */
 const SMALL = 4_096;
 const BLOCK = 65_536;
@@ -32,11 +34,15 @@ export class GatheredBytes {
     this.#to += piece.copy(this.#block, this.#to);
   }
 
+  /** All of it, in pieces. */
+  body(): BodyBytes {
+    this.#closeBlock();
+    return new BodyBytes(this.#pieces);
+  }
+
   /** All of it. A single piece is not copied. */
   bytes(): Buffer {
-    this.#closeBlock();
-    const [first] = this.#pieces;
-    return this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces, this.length);
+    return this.body().joined();
   }
 
   #closeBlock(): void {

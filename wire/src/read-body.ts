@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { FarmError, formatSize } from "@farmgate/shared";
+import { type BodyBytes, type BodyScanner, FarmError, formatSize } from "@farmgate/shared";
 import type { BodyShare } from "./body-room.ts";
 import { GatheredBytes } from "./gathered-bytes.ts";
 
@@ -9,6 +9,8 @@ export type StopReading = (why: FarmError) => void;
 export interface Reading {
   /** Grows with what comes; releasing it is the caller's part. */
   share?: BodyShare;
+  /** Reads along. Of a body that it refuses nothing more is kept; its end is waited for, and its length still counts. */
+  scanner?: BodyScanner;
   /** Is handed what ends the reading early. */
   onStart?: (stop: StopReading) => void;
 }
@@ -18,7 +20,11 @@ export interface Reading {
  * Rejects with `body_too_large` as soon as that is known, with `queue_full` when there is no room for more, with
  * `client_closed` when the caller leaves first, and with what stopped it.
  */
-export function readBody(request: IncomingMessage, limit: number, { share, onStart }: Reading = {}): Promise<Buffer> {
+export function readBody(
+  request: IncomingMessage,
+  limit: number,
+  { share, scanner, onStart }: Reading = {},
+): Promise<BodyBytes> {
   return new Promise((resolve, reject) => {
     const announced = Number(request.headers["content-length"] ?? 0);
     const tooLarge = () =>
@@ -27,16 +33,25 @@ export function readBody(request: IncomingMessage, limit: number, { share, onSta
       reject(tooLarge());
       return;
     }
-    const gathered = new GatheredBytes();
+    let gathered = new GatheredBytes();
+    let received = 0;
     // The request outlives its body by a whole answer, and what listens to it holds the body: so nothing stays.
     const settle = (): void => {
       request.off("data", data).off("end", end).off("close", close).off("error", left);
       request.on("error", ignore);
     };
     const data = (chunk: Buffer): void => {
-      gathered.add(chunk);
-      if (gathered.length > limit) stop(tooLarge());
-      else if (share?.grow(chunk.length) === false) stop(noRoom());
+      received += chunk.length;
+      if (received > limit) return stop(tooLarge());
+      scanner?.push(chunk);
+      if (scanner?.isRefused === true) {
+        share?.release();
+        gathered = new GatheredBytes();
+      } else if (share?.grow(chunk.length) === false) {
+        stop(noRoom());
+      } else {
+        gathered.add(chunk);
+      }
     };
     const stop = (why: FarmError): void => {
       request.pause();
@@ -45,7 +60,7 @@ export function readBody(request: IncomingMessage, limit: number, { share, onSta
     };
     const end = (): void => {
       settle();
-      resolve(gathered.bytes());
+      resolve(gathered.body());
     };
     const left = (): void => {
       settle();

@@ -1,10 +1,11 @@
+import type { BodyBytes } from "@farmgate/shared";
 import type { BatchRules } from "./open-batches.ts";
 import { type ReadInputs, readInputs } from "./read-inputs.ts";
 
 /** A request as far as it decides with which others it goes. */
 export interface Joining {
   api: string;
-  body: Buffer;
+  body: BodyBytes;
   /** Path with query. */
   target: string;
   /** The key's name; empty without keys. */
@@ -32,7 +33,7 @@ export function mayJoin(joining: Joining, rules: BatchRules): MayJoin | null {
   const { api, body, target, caller, priority, hasDeadline, hops, via } = joining;
   if (api !== "embeddings" || hasDeadline) return null; // (1) (2)
   if (body.length >= rules.bytes) return null; // (3)
-  const read = readInputs(body); // (4)
+  const read = readInputs(body.joined()); // (4)
   if (read === null || read.inputs.length >= rules.inputs) return null; // (3)
   const key = JSON.stringify([target, caller, priority, hops, via ?? null, read.kind, read.rest]); // (5)
   return { key, read };

@@ -1,4 +1,4 @@
-import { type ErrorCode, HEADER, nameKey, scanOrRefuse } from "@farmgate/shared";
+import { BodyBytes, type ErrorCode, foundIn, HEADER, nameKey, scannerFor } from "@farmgate/shared";
 import type { Farm } from "../farm.ts";
 import type { Served } from "../proxy/accounts.ts";
 import type { Received } from "../proxy/call.ts";
@@ -66,11 +66,11 @@ function openJoint(
   joiners: readonly [Joiner, ...Joiner[]],
 ): { call: JointCall; received: Received } | null {
   const [{ call: first, received }, ...others] = joiners;
-  const [head, ...more] = joiners.map(({ received: { body }, read }) => ({ body, read }));
+  const [head, ...more] = joiners.map(({ received: { body }, read }) => ({ body: body.joined(), read }));
   if (head === undefined) return null;
-  const body = joinInputs([head, ...more]);
+  const bytes = joinInputs([head, ...more]);
   const share = farm.bodies.share();
-  if (!share.grow(body.length)) return null;
+  if (!share.grow(bytes.length)) return null;
   const { api, family, request, response, caller } = first;
   const arrivedAt = farm.clock.now();
   const start = { id: farm.ids.next(), api, family, request, response, cors: [], share, arrivedAt };
@@ -79,7 +79,9 @@ function openJoint(
   call.caller = caller;
   call.receivedAt = arrivedAt;
   farm.live.enter(call);
-  return { call, received: { ...received, body, scan: scanOrRefuse(body) } };
+  const scanner = scannerFor(api, []);
+  scanner.push(bytes);
+  return { call, received: { ...received, body: new BodyBytes([bytes]), scan: foundIn(scanner.finish()) } };
 }
 
 type JointEnd =
@@ -133,9 +135,9 @@ function isGood(served: Served | null): boolean {
 }
 
 /** Together they were too many, since one by one all of them were served. */
-function noteLimit(farm: Farm, { scan }: Received, joiners: readonly Joiner[]): void {
+function noteLimit(farm: Farm, { model }: Received, joiners: readonly Joiner[]): void {
   const inputs = joiners.reduce((sum, joiner) => sum + joiner.inputs, 0);
-  farm.batchLimits.refused(nameKey(scan.model), inputs, farm.clock.now());
+  farm.batchLimits.refused(nameKey(model ?? ""), inputs, farm.clock.now());
 }
 
 const OF_THE_WHOLE: ReadonlySet<string> = new Set([

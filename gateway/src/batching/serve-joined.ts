@@ -34,8 +34,8 @@ export function serveJoined(farm: Farm, call: Call, received: Received, serveAlo
   });
 }
 
-function modelKey({ scan }: Received): string {
-  return nameKey(scan.model);
+function modelKey({ model }: Received): string {
+  return nameKey(model ?? "");
 }
 
 function joiningOf(call: Call, { body, priority, deadlineAt, hops }: Received): Joining {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Api, type ApiFamily, FarmError, type ScannedBody } from "@farmgate/shared";
+import { type Api, type ApiFamily, type BodyBytes, FarmError, type ScannedBody } from "@farmgate/shared";
 import { AnswerRelay, type BodyShare, type Caller, type Relay, type RequestPriority } from "@farmgate/wire";
 import type { PrefixHashes } from "../routing/prefix-hashes.ts";
 import type { Warmth, Weighed } from "../routing/types.ts";
@@ -25,8 +25,10 @@ export interface CallStart {
 /** What a request brought: known once its body was read. */
 export interface Received {
   /** Emptied once an answer has begun: nothing is sent twice after that, and prompts are large. */
-  body: Buffer;
+  body: BodyBytes;
   scan: ScannedBody;
+  /** As the caller spells it; null: it named none, and leaves it to the farm. */
+  model: string | null;
   priority: RequestPriority | null;
   /** Time for the first byte, on the clock of `now`; null: the caller set none. */
   deadlineAt: number | null;

@@ -1,4 +1,4 @@
-import { apiForm, FarmError, isEventStream, isLineStream, isPacked, takesMoreEvents } from "@farmgate/shared";
+import { apiForm, FarmError, isEventStream, isLineStream, isPacked, NO_BODY, takesMoreEvents } from "@farmgate/shared";
 import { type AnswerMeaning, meaningFrom } from "@farmgate/engines";
 import type { ExchangeFailure, Relay } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
@@ -20,8 +20,6 @@ export interface Relayed {
   status: number;
   error: FarmError | null;
 }
-
-const EMPTY = Buffer.alloc(0);
 
 /** The caller's side of one try: what its answer means, and how it is passed on. */
 export class CallerSide implements AttemptTarget {
@@ -113,7 +111,7 @@ export class CallerSide implements AttemptTarget {
 
   /** The request is sent to nobody any more. */
   letGoOfBody(): void {
-    this.#received.body = EMPTY;
+    this.#received.body = NO_BODY;
     this.#call.share.release();
   }
 

@@ -1,6 +1,7 @@
-import { FarmError } from "@farmgate/shared";
+import { FarmError, onlyModel } from "@farmgate/shared";
 import { allowedModels } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
+import { modelsAskedAs } from "../routing/models-asked-as.ts";
 import { prefixHashes } from "../routing/prefix-hashes.ts";
 import { fallbacksOf, keyAllows, type ResolvedName, resolveName } from "../routing/resolve-name.ts";
 import type { RoutingRequest } from "../routing/types.ts";
@@ -15,7 +16,8 @@ import type { Call, Received } from "./call.ts";
 export function* modelsToTry(farm: Farm, call: Call, received: Received): Generator<RoutingRequest> {
   const { current } = farm.catalog;
   const patterns = allowedModels(call.caller);
-  const asked = resolveName(received.scan.model, farm.names, current);
+  const name = received.model ?? onlyModel(modelsAskedAs(waysOf(call.api), current, farm.names, patterns));
+  const asked = resolveName(name, farm.names, current);
   if (!keyAllows(patterns, asked, current.union)) {
     throw new FarmError("model_not_allowed", `The key "${call.callerName}" may not use the model "${asked.asked}".`, {
       param: "model",
@@ -28,7 +30,7 @@ export function* modelsToTry(farm: Farm, call: Call, received: Received): Genera
 function toRequest(farm: Farm, call: Call, { body, scan }: Received, resolved: ResolvedName): RoutingRequest {
   const { name, key, worker: only } = resolved;
   const hasChoice = farm.config.routing.affinity && farm.catalog.current.workers.length > 1;
-  call.prefix = hasChoice ? prefixHashes(body, scan, key, call.callerName) : null;
+  call.prefix = hasChoice ? prefixHashes(call.api, body, scan, { key, caller: call.callerName }) : null;
   const prefixWorker = call.prefix === null ? null : farm.affinity.find(call.prefix);
   return { key, name, api: call.api, ways: waysOf(call.api), spent: NONE_SPENT, only, held: null, prefixWorker };
 }

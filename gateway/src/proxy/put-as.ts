@@ -11,7 +11,7 @@ export function putAs(farm: Farm, call: Call, { body }: Received, choice: Choice
   const translator = choice.api === call.api ? null : translatorTo(call.api, choice.api);
   if (translator === null) return null;
   try {
-    return translator(parseJson(body.toString("utf8")) as JsonObject, {
+    return translator(parseJson(body.joined().toString("utf8")) as JsonObject, {
       model: choice.upstreamModel,
       engine: choice.worker.engine,
       requestId: call.id,

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { HEADER, scanOrRefuse } from "@farmgate/shared";
+import { type BodyBytes, type BodyScanner, foundIn, HEADER, namedModel, scannerFor } from "@farmgate/shared";
 import { readBody, wishesOf } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Call, Received } from "./call.ts";
@@ -9,17 +9,21 @@ import { hopsOf } from "./headers.ts";
 export async function receive(farm: Farm, call: Call): Promise<Received> {
   const { headers } = call.request;
   const hops = hopsOf(singleValue(headers, HEADER.hop), headers.via, farm.mark);
-  const body = await readFrom(farm, call);
+  const scanner = scannerFor(call.api, call.request.rawHeaders);
+  const body = await readFrom(farm, call, scanner);
   call.receivedAt = farm.clock.now();
-  const scan = scanOrRefuse(body, headers["content-encoding"]);
+  const scan = foundIn(scanner.finish(), headers["content-encoding"]);
+  const model = namedModel(call.api, scan.model, call.request.url ?? "");
   const { priority, deadlineMs } = wishesOf(headers);
-  return { body, scan, hops, priority, deadlineAt: deadlineMs === null ? null : call.arrivedAt + deadlineMs };
+  const deadlineAt = deadlineMs === null ? null : call.arrivedAt + deadlineMs;
+  return { body, scan, model, hops, priority, deadlineAt };
 }
 
-async function readFrom(farm: Farm, call: Call): Promise<Buffer> {
+async function readFrom(farm: Farm, call: Call, scanner: BodyScanner): Promise<BodyBytes> {
   try {
     return await readBody(call.request, farm.config.limits.body, {
       share: call.share,
+      scanner,
       onStart: (stop) => call.onGone(stop),
     });
   } finally {

@@ -1,3 +1,4 @@
+import { BodyBytes } from "@farmgate/shared";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BatchLimits } from "../../src/batching/batch-limits.ts";
@@ -61,10 +62,12 @@ describe("requests that gather", () => {
   });
 });
 
+const bodyOf = (text: string) => new BodyBytes([Buffer.from(text)]);
+
 describe("a request that may be joined", () => {
   const asked: Joining = {
     api: "embeddings",
-    body: Buffer.from('{"model":"m","input":"a"}'),
+    body: bodyOf('{"model":"m","input":"a"}'),
     target: "/v1/embeddings",
     caller: "alice",
     priority: null,
@@ -78,21 +81,21 @@ describe("a request that may be joined", () => {
     expect(keyOf({})).not.toBeNull();
     expect(keyOf({ api: "chat" })).toBeNull();
     expect(keyOf({ hasDeadline: true })).toBeNull();
-    expect(keyOf({ body: Buffer.from(`{"model":"m","input":"${"a".repeat(1_000)}"}`) })).toBeNull();
-    expect(keyOf({ body: Buffer.from(JSON.stringify({ input: Array(8).fill("a") })) })).toBeNull();
+    expect(keyOf({ body: bodyOf(`{"model":"m","input":"${"a".repeat(1_000)}"}`) })).toBeNull();
+    expect(keyOf({ body: bodyOf(JSON.stringify({ input: Array(8).fill("a") })) })).toBeNull();
   });
 
   it("goes with those alone that are the same to the farm", () => {
-    expect(keyOf({ body: Buffer.from('{"input":["b","c"],"model":"m"}') })).toBe(keyOf({}));
+    expect(keyOf({ body: bodyOf('{"input":["b","c"],"model":"m"}') })).toBe(keyOf({}));
     const others: Partial<Joining>[] = [
       { target: "/v1/embeddings?x=1" },
       { caller: "bob" },
       { priority: "batch" },
       { hops: 1 },
       { via: "1.1 other" },
-      { body: Buffer.from('{"model":"m","input":[1]}') },
-      { body: Buffer.from('{"model":"n","input":"a"}') },
-      { body: Buffer.from('{"model":"m","input":"a","encoding_format":"base64"}') },
+      { body: bodyOf('{"model":"m","input":[1]}') },
+      { body: bodyOf('{"model":"n","input":"a"}') },
+      { body: bodyOf('{"model":"m","input":"a","encoding_format":"base64"}') },
     ];
     const keys = new Set([{}, ...others].map(keyOf));
     expect(keys.size).toBe(others.length + 1);

@@ -32,7 +32,7 @@ const INFERENCE: Readonly<Record<string, Api>> = {
 
 /** Answers one request. */
 export async function answer(engine: EngineParts, visit: Visit): Promise<void> {
-  const bytes = await readBody(visit.request, BODY_LIMIT);
+  const bytes = (await readBody(visit.request, BODY_LIMIT)).joined();
   const { method, url = "/", headers } = visit.request;
   engine.seen({ method: method ?? "GET", url, headers, body: bytes, at: engine.clock.now() });
   const ailments = engine.fails().forAnyPath();

@@ -1,12 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   apiFamily,
+  type BodyBytes,
+  type BodyScanner,
   type Clock,
   FarmError,
+  foundIn,
+  inferenceApi,
+  namedModel,
+  onlyModel,
   pathOf,
   replaceModel,
   requestHeadersForWorker,
-  scanOrRefuse,
+  scannerFor,
 } from "@farmgate/shared";
 import {
   answerError,
@@ -24,9 +30,8 @@ import type { Executor } from "../executor.ts";
 import type { Learned } from "../figures/learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
-import { inferenceBody } from "./agent-paths.ts";
 import { callerOf, requestIdOf } from "./asked.ts";
-import { allowedModel } from "./allowed-model.ts";
+import { allowedModel, usableModels } from "./allowed-model.ts";
 import { type Order, type Served, ServedRequest } from "./served-request.ts";
 
 /** Bytes. */
@@ -88,18 +93,19 @@ export class Inference {
   async #read(
     request: IncomingMessage,
     asked: { requestId: string; known: Caller; caller: string; startedAt: number; share: BodyShare },
-  ): Promise<{ order: Omit<Order, "family">; body: Buffer }> {
+  ): Promise<{ order: Omit<Order, "family">; body: BodyBytes }> {
     const url = request.url ?? "";
     if (request.method !== "POST") {
       throw new FarmError("method_not_allowed", `${pathOf(url)} takes POST, not ${request.method}.`);
     }
-    if (inferenceBody(pathOf(url)) === "form") {
-      throw new FarmError("not_supported", `${pathOf(url)} is not offered by this version yet.`);
-    }
+    const api = inferenceApi(pathOf(url)) ?? "chat";
     const { priority, deadlineMs } = wishesOf(request.headers);
-    const body = await this.#receive(request, asked.share);
-    const scan = scanOrRefuse(body, request.headers["content-encoding"]);
-    const model = allowedModel(scan.model, this.#context.models, asked.known);
+    const scanner = scannerFor(api, request.rawHeaders);
+    const body = await this.#receive(request, asked.share, scanner);
+    const scan = foundIn(scanner.finish(), request.headers["content-encoding"]);
+    const { models } = this.#context;
+    const name = namedModel(api, scan.model, url) ?? onlyModel(usableModels(models, asked.known));
+    const model = allowedModel(name, models, asked.known);
     this.#jobs += 1;
     const order = {
       requestId: asked.requestId,
@@ -121,13 +127,13 @@ export class Inference {
     return { order, body: replaceModel(body, scan, model.engineName) };
   }
 
-  #receive(request: IncomingMessage, share: BodyShare): Promise<Buffer> {
+  #receive(request: IncomingMessage, share: BodyShare, scanner: BodyScanner): Promise<BodyBytes> {
     let stop: StopReading | null = null;
     const onStart = (stopReading: StopReading) => {
       stop = stopReading;
       this.#arriving.add(stopReading);
     };
-    const body = readBody(request, BODY_LIMIT, { share, onStart });
+    const body = readBody(request, BODY_LIMIT, { share, scanner, onStart });
     return body.finally(() => stop !== null && this.#arriving.delete(stop));
   }
 

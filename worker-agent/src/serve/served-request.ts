@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import {
   answerHeadersForCaller,
   type ApiFamily,
+  type BodyBytes,
   type Clock,
   type FarmError,
   HEADER,
@@ -81,7 +82,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
   readonly #signs: SignsOfLife;
   readonly #startedAt: number;
   /** Let go once the answer has begun, or its caller has left: from then on it is not sent again. */
-  #body: Buffer | null;
+  #body: BodyBytes | null;
   #job: Job;
   #exchange: Exchange | null = null;
   /** Calls off the next try at an engine that is loading; null: no such pause. */
@@ -101,7 +102,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
 
   constructor(
     order: Order,
-    body: Buffer,
+    body: BodyBytes,
     response: ServerResponse,
     context: RequestContext,
     onEnd: (served: Served) => void,

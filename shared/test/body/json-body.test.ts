@@ -1,18 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { replaceModel, type ScannedBody, scanBody } from "../src/json-scan.ts";
+import { JsonBody } from "../../src/body/json-body.ts";
+import { replaceModel, type ScannedBody, type TurnsSpan } from "../../src/body/scanned-body.ts";
+import { bodyOf, cuts, mustFind, placedAt, refusalIn, scanJson } from "./in-pieces.ts";
 
-function scan(text: string): ScannedBody {
-  const result = scanBody(Buffer.from(text));
-  if (!result.ok) throw new Error(`refused: ${result.message}`);
-  return result;
-}
-
-function refusal(text: string | Buffer): { message: string; param: string | null } {
-  const result = scanBody(Buffer.from(text));
-  if (result.ok) throw new Error(`taken: ${result.model}`);
-  return { message: result.message, param: result.param };
-}
+const scan = (text: string): ScannedBody => mustFind(scanJson(text));
+const refusal = (text: string | Buffer) => refusalIn(scanJson(text));
 
 function isJson(text: string): boolean {
   try {
@@ -28,7 +21,9 @@ describe("what a scan finds", () => {
     const text = '{"messages":[],"é":{"model":"inner"},\n\t"model" : "qwen3-8b" ,"stream":true}';
     const found = scan(text);
     expect(found.model).toBe("qwen3-8b");
-    expect(Buffer.from(text).subarray(found.modelStart, found.modelEnd).toString()).toBe('"qwen3-8b"');
+    expect(Buffer.from(text).subarray(found.modelPlace.span.start, found.modelPlace.span.end).toString()).toBe(
+      '"qwen3-8b"',
+    );
     expect(found.stream).toBe(true);
   });
 
@@ -59,6 +54,23 @@ describe("what a scan finds", () => {
     const upTo = (place: number) => JSON.parse(`[${Buffer.from(text).subarray(start, place).toString()}]`) as unknown[];
     expect(upTo(end)).toEqual(messages);
     expect(beforeAnswers.map(upTo)).toEqual([messages.slice(0, 2), messages.slice(0, 4)]);
+  });
+
+  it("marks what a model made among the items of a Responses call", () => {
+    const input = [
+      { role: "user", content: "hi" },
+      { type: "reasoning", summary: [] },
+      { type: "function_call", name: "f", arguments: "{}" },
+      { type: "function_call_output", output: "1" },
+      { type: "message", role: "assistant", content: [] },
+      { type: "message", role: "user", content: "more" },
+    ];
+    const text = JSON.stringify({ model: "m", input, instructions: "be brief" });
+    const found = scan(text);
+    const { start, beforeAnswers } = found.input ?? { start: 0, beforeAnswers: [] };
+    const counts = beforeAnswers.map((end) => (JSON.parse(`[${text.slice(start, end)}]`) as unknown[]).length);
+    expect(counts).toEqual([1, 2, 4]);
+    expect(text.slice(found.system?.start, found.system?.end)).toBe('"be brief"');
   });
 
   it("takes no messages from something that is no array", () => {
@@ -108,7 +120,6 @@ describe("what a scan refuses", () => {
   });
 
   it.each([
-    ['{"prompt":"hi"}', /no `model`/],
     ['{"model":null}', /must be a string/],
     ['{"model":["m"]}', /must be a string/],
     ['{"model":""}', /must not be empty/],
@@ -119,7 +130,7 @@ describe("what a scan refuses", () => {
 
   it("keeps what it cannot judge: bytes of a string that are no UTF-8", () => {
     const body = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xfe, 0x80]), Buffer.from('","model":"m"}')]);
-    expect(scanBody(body)).toMatchObject({ ok: true, model: "m" });
+    expect(scanJson(body)).toMatchObject({ ok: true, model: "m" });
   });
 });
 
@@ -138,7 +149,7 @@ describe("inside a long string", () => {
     const verdicts = places.flatMap((place) =>
       places.map((offset) => {
         const text = `{"a":"${"x".repeat(place)}${piece}${"y".repeat(12 - place)}","model":"m"}`;
-        return scanBody(placedAt(text, offset)).ok ? "taken" : "refused";
+        return scanJson(placedAt(text, offset), [offset + 1, 7]).ok ? "taken" : "refused";
       }),
     );
     expect(new Set(verdicts)).toEqual(new Set([expected]));
@@ -146,20 +157,27 @@ describe("inside a long string", () => {
 });
 
 describe("replacing the model", () => {
+  const written = (text: string, model: string) => {
+    const body = bodyOf(text);
+    const result = replaceModel(body, scan(text), model).joined().toString();
+    expect(body.joined().toString()).toBe(text);
+    return result;
+  };
+
   it("changes the bytes of that value and no others", () => {
-    const body = Buffer.from('{ "a" : 1.0e2, "model" : "old" , "b":"\\u00e9" }');
-    const result = scanBody(body);
-    if (!result.ok) throw new Error(result.message);
-    const replaced = replaceModel(body, result, 'new "é"');
-    expect(replaced.toString()).toBe('{ "a" : 1.0e2, "model" : "new \\"é\\"" , "b":"\\u00e9" }');
-    expect(body.toString()).toContain('"old"');
+    const text = '{ "a" : 1.0e2, "model" : "old" , "b":"\\u00e9" }';
+    expect(written(text, 'new "é"')).toBe('{ "a" : 1.0e2, "model" : "new \\"é\\"" , "b":"\\u00e9" }');
   });
 
   it("gives the very body back when nothing changes", () => {
-    const body = Buffer.from('{"model":"same"}');
-    const result = scanBody(body);
-    if (!result.ok) throw new Error(result.message);
-    expect(replaceModel(body, result, "same")).toBe(body);
+    const body = bodyOf('{"model":"same"}');
+    expect(replaceModel(body, scan('{"model":"same"}'), "same")).toBe(body);
+  });
+
+  it("puts one before all others where none is named", () => {
+    expect(scan(' {"content":"hi"}').model).toBeNull();
+    expect(written(' { "content":"hi"}', "m")).toBe(' {"model":"m", "content":"hi"}');
+    expect(written("{ }", "m")).toBe('{"model":"m" }');
   });
 });
 
@@ -167,8 +185,11 @@ const letters = (text: string) => text.split("");
 
 /** Objects as callers might send them: any JSON, and often the keys that matter. */
 const json = fc.jsonValue({ maxDepth: 4, stringUnit: "binary" });
-const key = fc.oneof(fc.constantFrom("model", "stream", "messages", "role"), fc.string({ unit: "binary" }));
-const object = fc.dictionary(key, fc.oneof(json, fc.array(fc.dictionary(key, json)), fc.boolean()), { maxKeys: 8 });
+const names = ["model", "stream", "messages", "input", "system", "instructions", "role", "type"];
+const key = fc.oneof(fc.constantFrom(...names), fc.string({ unit: "binary" }));
+const word = fc.constantFrom("assistant", "user", "function_call", "reasoning", "message");
+const turn = fc.dictionary(key, fc.oneof(word, json), { maxKeys: 4 });
+const object = fc.dictionary(key, fc.oneof(json, fc.array(fc.oneof(turn, json)), fc.boolean()), { maxKeys: 8 });
 /** One byte changed, taken out or put in. */
 const mutation = fc.record({
   at: fc.nat(),
@@ -184,11 +205,6 @@ function mutated(text: string, change: { at: number; how: string; with: string }
   );
 }
 
-/** Where a buffer starts inside its memory must make no difference. */
-function placedAt(text: string, offset: number): Buffer {
-  return Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]).subarray(offset);
-}
-
 describe("beside JSON.parse", () => {
   it("agrees on what is JSON, for any value and for mutated text", () => {
     fc.assert(
@@ -197,16 +213,17 @@ describe("beside JSON.parse", () => {
         fc.array(mutation, { maxLength: 2 }),
         fc.nat(7),
         fc.boolean(),
-        (value, changes, offset, spaced) => {
+        cuts,
+        (value, changes, offset, spaced, sizes) => {
           const text = changes.reduce(mutated, JSON.stringify(value, null, spaced ? 1 : 0));
           // A lone surrogate does not survive the way into bytes.
           fc.pre(Buffer.from(text).toString() === text);
-          const result = scanBody(placedAt(text, offset));
+          const result = scanJson(placedAt(text, offset), sizes);
           const parsed: unknown = isJson(text) ? JSON.parse(text) : undefined;
           const isObject = typeof parsed === "object" && parsed !== null && !Array.isArray(parsed);
           // Refused for its form, or for a model that is missing, empty, repeated or no string.
           const agreed = result.ok
-            ? (parsed as { model: unknown }).model === result.model
+            ? isObject && ((parsed as { model?: unknown }).model ?? null) === result.model
             : (result.param === "model") === isObject;
           expect(agreed).toBe(true);
         },
@@ -218,9 +235,9 @@ describe("beside JSON.parse", () => {
   it("agrees on any text at all", () => {
     const soup = fc.string({ unit: fc.constantFrom(...letters('{}[]",:\\/u0012eE-+.truefalsn \n\t')), maxLength: 30 });
     fc.assert(
-      fc.property(soup, fc.nat(3), (text, offset) => {
+      fc.property(soup, fc.nat(3), cuts, (text, offset, sizes) => {
         const wrapped = `{"model":"m","a":${text}}`;
-        const result = scanBody(placedAt(wrapped, offset));
+        const result = scanJson(placedAt(wrapped, offset), sizes);
         const repeated = !result.ok && result.param === "model";
         expect(result.ok || repeated).toBe(isJson(wrapped));
       }),
@@ -234,31 +251,55 @@ describe("beside JSON.parse", () => {
       fc.string({ minLength: 1, unit: "grapheme" }),
       fc.string({ minLength: 1 }),
       fc.nat(7),
+      cuts,
     );
     fc.assert(
-      fc.property(body, ([rest, model, other, offset]) => {
+      fc.property(body, ([rest, model, other, offset, sizes]) => {
         const value = { ...rest, model };
         const bytes = placedAt(JSON.stringify(value), offset);
-        const result = scanBody(bytes);
-        if (!result.ok) throw new Error(result.message);
+        const result = mustFind(scanJson(bytes, sizes));
         expect(result.model).toBe(model);
         expect(result.stream).toBe(typeof rest["stream"] === "boolean" ? rest["stream"] : null);
-        const messages: unknown[] = Array.isArray(rest["messages"]) ? rest["messages"] : [];
-        const upTo = (end: number): unknown =>
-          JSON.parse(`[${bytes.toString("utf8", result.messages?.start ?? end, end)}]`);
-        expect(upTo(result.messages?.end ?? 0)).toEqual(JSON.parse(JSON.stringify(messages)));
-        const answers = messages.flatMap((message, i) =>
-          i > 0 && (message as { role?: unknown } | null)?.role === "assistant" ? [messages.slice(0, i)] : [],
-        );
-        expect((result.messages?.beforeAnswers ?? []).map(upTo)).toEqual(JSON.parse(JSON.stringify(answers)));
-        expect(JSON.parse(replaceModel(bytes, result, other).toString())).toEqual(
-          JSON.parse(JSON.stringify({ ...value, model: other })),
+        for (const field of ["messages", "input"] as const) {
+          expect(turnsAt(bytes, result[field])).toEqual(turnsOf(rest[field]));
+        }
+        const { system } = result;
+        const last = Object.keys(rest).findLast((name) => name === "system" || name === "instructions");
+        const found = system === null ? undefined : JSON.parse(bytes.toString("utf8", system.start, system.end));
+        expect(found).toEqual(last === undefined ? undefined : plain(rest[last]));
+        expect(JSON.parse(replaceModel(bodyOf(bytes, sizes), result, other).joined().toString())).toEqual(
+          plain({ ...value, model: other }),
         );
       }),
       { numRuns: 1_000 },
     );
   });
 });
+
+/** As JSON has it: -0 is 0. */
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+/** All turns, and those before each answer. */
+interface FoundTurns {
+  all: unknown[];
+  before: unknown[][];
+}
+
+function turnsOf(value: unknown): FoundTurns {
+  const all = Array.isArray(value) ? (plain(value) as unknown[]) : [];
+  const isAnswer = (turn: unknown) => {
+    if (typeof turn !== "object" || turn === null || Array.isArray(turn)) return false;
+    const { role, type } = turn as { role?: unknown; type?: unknown };
+    return role === "assistant" || type === "function_call" || type === "reasoning";
+  };
+  return { all, before: all.flatMap((turn, i) => (i > 0 && isAnswer(turn) ? [all.slice(0, i)] : [])) };
+}
+
+function turnsAt(bytes: Buffer, span: TurnsSpan | null): FoundTurns {
+  if (span === null) return { all: [], before: [] };
+  const upTo = (end: number) => JSON.parse(`[${bytes.toString("utf8", span.start, end)}]`) as unknown[];
+  return { all: upTo(span.end), before: span.beforeAnswers.map(upTo) };
+}
 
 describe("speed", () => {
   const fastest = (runs: number, work: () => void) => {
@@ -285,7 +326,8 @@ describe("speed", () => {
   });
 
   function mustScan(body: Buffer): void {
-    const result = scanBody(body);
-    if (!result.ok) throw new Error(result.message);
+    const scanner = new JsonBody();
+    scanner.push(body);
+    mustFind(scanner.finish());
   }
 });
