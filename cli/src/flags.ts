@@ -1,3 +1,4 @@
+import { type Api, API_NAMES, isApi } from "@farmgate/shared";
 import { InvalidArgumentError } from "commander";
 
 /** Where a gateway listens unless its file says otherwise. */
@@ -21,4 +22,10 @@ export function fixedPortFlag(text: string): number {
 export function gatewayFlag(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, "");
   throw new InvalidArgumentError("must be an http:// or https:// address");
+}
+
+/** `--api NAME`. */
+export function apiFlag(text: string): Api {
+  if (isApi(text)) return text;
+  throw new InvalidArgumentError(`must be one of ${API_NAMES.join(", ")}`);
 }

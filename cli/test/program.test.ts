@@ -41,6 +41,7 @@ describe("usage", () => {
     ["a port that is none", ["up", "--port", "70000"], /must be a port number/],
     ["two farms at once", ["up", "--demo", "--config", "x"], /exclude each other/],
     ["an address that is none", ["status", "--gateway", "localhost:8400"], /must be an http/],
+    ["an API that there is none of", ["explain", "m", "--api", "telepathy"], /must be one of chat, completions, /],
     ["an engine that cannot be", ["engine", "--slots", "many"], /--slots: must be a whole number/],
   ])("%s ends with 2 and says so on standard error", async (_, argv, message) => {
     const { code, stdout, stderr } = await run(...argv);

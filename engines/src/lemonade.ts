@@ -39,10 +39,11 @@ const RULES: readonly MeaningRule[] = [{ text: /failed to load/i, meaning: "load
 const KINDS: readonly (readonly [label: RegExp, kind: string, apis: readonly Api[]])[] = [
   [/^embeddings?$/, "embeddings", ["embeddings"]],
   [/^rerank(ing|er)$/, "rerank", ["rerank"]],
+  [/^realtime-transcription$/, "audio", ["transcriptions", "realtime"]],
   [/^transcription$/, "audio", ["transcriptions"]],
   [/^(tts|audio-generation)$/, "audio", ["speech"]],
   [/^classifi(er|cation)$/, "classifier", []],
-  [/^image$/, "image", ["image-generations"]],
+  [/^image$/, "image", ["image-generations", "image-edits", "image-variations"]],
   [/^3d$/, "image", []],
 ];
 /** Models without labels go by what runs them. */
@@ -51,7 +52,7 @@ const KIND_OF_RECIPE: ReadonlyMap<string, string> = new Map([
   ["kokoro", "tts"],
   ["sd-cpp", "image"],
 ]);
-const CHAT: readonly Api[] = ["chat", "completions", "responses"];
+const CHAT: readonly Api[] = ["chat", "completions", "responses", "messages"];
 
 /**
  * Lemonade: `/v1/models` lists what is on the disk, `/v1/health` what is loaded. A name that is not listed may be one

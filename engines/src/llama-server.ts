@@ -1,4 +1,4 @@
-import type { ModelState } from "@farmgate/shared";
+import { isApi, type ModelState } from "@farmgate/shared";
 import { z } from "zod";
 import type { CatalogModel, CatalogReport } from "./catalog.ts";
 import { type Adapter, PLAIN } from "./adapter.ts";
@@ -31,7 +31,11 @@ const element = z.object({
     .object({ value: z.string(), failed: z.boolean().nullish().catch(null) })
     .nullish()
     .catch(null),
-  meta: z.object({ n_ctx: figure, size: figure }).nullish().catch(null),
+  /** `apis`: told by the simulated engine alone, which has models that a llama-server has not. */
+  meta: z
+    .object({ n_ctx: figure, size: figure, apis: z.array(z.string()).nullish().catch(null) })
+    .nullish()
+    .catch(null),
   architecture: z
     .object({ input_modalities: z.array(z.string()).catch([]) })
     .nullish()
@@ -161,6 +165,8 @@ function toModel(model: Element, state: ModelState, vision: boolean): CatalogMod
     contextLength: model.meta?.n_ctx ?? null,
     memoryBytes: bytesOf(model.meta?.size),
   });
+  const apis = model.meta?.apis?.filter(isApi);
+  if (apis !== undefined) return { ...read, apis, kind: apis.includes("image-generations") ? "image" : "audio" };
   // It has a form of its own for models whose template knows no tools.
   if (vision) return { ...read, kind: "vision", capabilities: ["tools", "vision"] };
   return read.kind === "chat" ? { ...read, capabilities: ["tools"] } : read;

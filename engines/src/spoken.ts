@@ -11,6 +11,9 @@ const IMAGES = ["image-generations", "image-edits", "image-variations"] as const
 /**
  * The APIs that each engine speaks itself, in its newest release that was read. An older one that lacks one answers 404
  * for it, which sets that pair aside for that API; another way to put the same question is tried then.
+ * Ollama's API is named for Ollama alone: those who imitate it (LocalAI, Lemonade, SGLang, KoboldCpp) leave out streams,
+ * tools or pictures, and a question put as one of the APIs that are their own keeps all of these. `/tokenize` of vLLM
+ * and SGLang has the name of llama.cpp's, but another form.
  * A server that is not known further may have all that OpenAI has.
  */
 const SPOKEN: Readonly<Record<Exclude<EngineName, "agent">, readonly Api[]>> = {
@@ -23,20 +26,22 @@ const SPOKEN: Readonly<Record<Exclude<EngineName, "agent">, readonly Api[]>> = {
     "image-generations",
     "image-edits",
     ...ANTHROPIC,
-    ...LLAMA_CPP,
+    "completion",
+    "infill",
   ],
-  ollama: [...TEXT, "transcriptions", "messages", ...OLLAMA],
+  ollama: [...TEXT, "transcriptions", "image-generations", "image-edits", "messages", ...OLLAMA],
   vllm: [...TEXT, "rerank", "transcriptions", "translations", "realtime", ...ANTHROPIC],
-  sglang: [...TEXT, "rerank", "messages"],
+  sglang: [...TEXT, "rerank", "transcriptions", "messages"],
   lmstudio: [...TEXT, "messages"],
-  localai: [...TEXT, "rerank", "realtime", ...AUDIO, ...IMAGES],
-  lemonade: [...TEXT, "rerank", "transcriptions", "speech", "image-generations"],
+  localai: [...TEXT, "rerank", "realtime", "transcriptions", "speech", "image-generations", "messages"],
+  lemonade: [...TEXT, "rerank", "realtime", "transcriptions", "speech", ...IMAGES, "messages"],
   mlx: ["chat", "completions"],
   tgi: ["chat", "completions"],
-  koboldcpp: ["chat", "completions"],
+  koboldcpp: ["chat", "completions", "embeddings", "transcriptions", "speech", "image-generations"],
   jano: ["chat"],
   tei: ["embeddings", "tei-rerank"],
-  whisper: ["transcriptions", "translations"],
+  // Its own path is another one, unless its owner has set it to OpenAI's.
+  whisper: ["transcriptions", "inference"],
   openai: [...TEXT, "rerank", "realtime", ...AUDIO, ...IMAGES],
 };
 

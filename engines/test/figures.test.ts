@@ -35,7 +35,7 @@ describe("what engines tell of their models", () => {
         contextLength: 4_096,
         quantization: "Q4_0",
         kind: "chat",
-        apis: ["chat", "completions", "responses"],
+        apis: ["chat", "completions", "responses", "messages"],
       },
     ],
     [

@@ -11,7 +11,7 @@ import type { CatalogEvent } from "./catalog/types.ts";
 import { workerNews } from "./catalog/worker-news.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { Farm } from "./farm.ts";
-import { createDoor } from "./http/door.ts";
+import { createDoor, createSocketDoor } from "./http/door.ts";
 import { RequestIds } from "./http/request-id.ts";
 import { Metrics } from "./metrics.ts";
 import { Keeper } from "./placement/keeper.ts";
@@ -67,6 +67,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   });
   const server = new FrontServer({ body: () => farm.config.limits.body, headers: HEADER_BYTES });
   const app = await createControl(farm, (control) => server.on("request", createDoor(farm, control)));
+  server.onWebSocket(createSocketDoor(farm));
   const { url, port } = await server.listenOn(config.listen);
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
   farm.ready = poller.firstRound.then(() => {

@@ -37,6 +37,8 @@ const FORMS = {
   tokenize: openai("/tokenize", null),
   detokenize: openai("/detokenize", null),
   "apply-template": openai("/apply-template", null),
+  /** whisper.cpp's own path for what is `transcriptions` elsewhere: the same form, the same answers. */
+  inference: { ...openai("/inference", null, "form"), workersOnly: true },
   "ollama-chat": ollama("/api/chat", true),
   "ollama-generate": ollama("/api/generate", true),
   "ollama-embed": ollama("/api/embed", false),

@@ -12,6 +12,7 @@ const CATALOGUE = {
   method_not_allowed: { status: 405, type: "invalid_request_error", retry: false },
   conflict: { status: 409, type: "invalid_request_error", retry: true },
   body_too_large: { status: 413, type: "invalid_request_error", retry: false },
+  upgrade_required: { status: 426, type: "invalid_request_error", retry: false },
   rate_limited: { status: 429, type: "rate_limit_error", retry: true },
   client_closed: { status: 499, type: "client_closed", retry: false },
   cancelled: { status: 499, type: "cancelled", retry: false },

@@ -32,6 +32,9 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
+/** How a page, which can set no header on a WebSocket, sends its key: as one of the protocols that it offers. */
+export const KEY_PROTOCOL = "openai-insecure-api-key.";
+
 /** A caller's own credentials and address, and what a proxy writes anew. */
 const NOT_FOR_WORKERS: ReadonlySet<string> = new Set([
   "authorization",
@@ -53,6 +56,22 @@ const NOT_FOR_WORKERS: ReadonlySet<string> = new Set([
  */
 export function requestHeadersForWorker(raw: readonly string[]): string[] {
   return filterHeaders(raw, (name) => NOT_FOR_WORKERS.has(name) || name.startsWith("x-farmgate-"));
+}
+
+/** The same for a WebSocket, whose caller may have put its key among the protocols that it offers. */
+export function socketHeadersForWorker(raw: readonly string[]): string[] {
+  const headers: string[] = [];
+  const all = requestHeadersForWorker(raw);
+  for (let i = 0; i < all.length; i += 2) {
+    const name = all[i] ?? "";
+    const value = all[i + 1] ?? "";
+    if (name.toLowerCase() !== "sec-websocket-protocol") headers.push(name, value);
+    else {
+      const kept = value.split(",").filter((offered) => !offered.trim().startsWith(KEY_PROTOCOL));
+      if (kept.length > 0) headers.push(name, kept.join(",").trim());
+    }
+  }
+  return headers;
 }
 
 /**

@@ -22,6 +22,7 @@ export * from "./moving-mean.ts";
 export * from "./parse-json.ts";
 export * from "./plain-text.ts";
 export * from "./protocol/catalog.ts";
+export * from "./query-model.ts";
 export * from "./random.ts";
 export * from "./request-target.ts";
 export * from "./units.ts";

@@ -4,6 +4,7 @@ import {
   headerSafe,
   headerValue,
   requestHeadersForWorker,
+  socketHeadersForWorker,
   takesMoreEvents,
 } from "../src/headers.ts";
 
@@ -117,5 +118,18 @@ describe("a name in a header", () => {
     ["\ud800", "%EF%BF%BD"],
   ])("%j is told as %s", (name, told) => {
     expect(headerSafe(name)).toBe(told);
+  });
+});
+
+describe("what a worker sees of a request for a WebSocket", () => {
+  it("is all of it but the key among the protocols", () => {
+    const raw = ["Sec-WebSocket-Key", "k", "Sec-WebSocket-Protocol", "realtime, openai-insecure-api-key.K , other"];
+    expect(socketHeadersForWorker([...raw, "Connection", "Upgrade", "Upgrade", "websocket", "Host", "x"])).toEqual([
+      "Sec-WebSocket-Key",
+      "k",
+      "Sec-WebSocket-Protocol",
+      "realtime, other",
+    ]);
+    expect(socketHeadersForWorker(["sec-websocket-protocol", "openai-insecure-api-key.K"])).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
-import type { Readable } from "node:stream";
+import type { Socket } from "node:net";
+import type { Duplex, Readable } from "node:stream";
 import { BodyBytes, type Clock } from "@farmgate/shared";
 import type { Dispatcher } from "undici";
 import { Drain, type DrainLimits } from "./drain.ts";
@@ -13,6 +14,8 @@ export interface ExchangeRequest {
   /** Flat [name, value, ...]. */
   headers: string[];
   body: Buffer | BodyBytes | null;
+  /** What the connection is to be turned into; absent: it stays HTTP. */
+  upgrade?: "websocket";
 }
 
 export interface ExchangeTimeouts {
@@ -73,6 +76,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
         headers: large ? [...request.headers, "content-length", String(request.body?.length)] : request.headers,
         // The types do not know that undici takes any iterable.
         body: large ? (new BodySentOnce(request.body) as unknown as Readable) : inOne(request.body),
+        upgrade: request.upgrade ?? null,
         headersTimeout: 0,
         bodyTimeout: 0,
       },
@@ -125,10 +129,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     this.#phase = "body";
     this.#lastByteAt = this.#clock.now();
-    this.#sink.head(
-      status,
-      (controller.rawHeaders as Buffer[]).map((field) => field.toString("latin1")),
-    );
+    this.#sink.head(status, rawHeadersOf(controller));
+  }
+
+  onRequestUpgrade(controller: Dispatcher.DispatchController, _status: number, _headers: object, socket: Duplex): void {
+    if (this.#ended || this.#sink.upgraded === undefined) {
+      socket.destroy();
+      this.#fail("body", "protocol", "an upgrade that nobody wants");
+      return;
+    }
+    this.#ended = true;
+    this.#stopTimer();
+    socket.pause();
+    this.#sink.upgraded(rawHeadersOf(controller), socket as Socket);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -196,6 +209,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#stopTimer();
     this.#sink.end(outcome);
   }
+}
+
+function rawHeadersOf({ rawHeaders }: Dispatcher.DispatchController): string[] {
+  return (rawHeaders as Buffer[]).map((field) => field.toString("latin1"));
 }
 
 /** The status with which an upstream tells that it still works on a request (RFC 2518, 10.1). */

@@ -1,6 +1,7 @@
-import { type IncomingMessage, Server, type ServerResponse } from "node:http";
+import { IncomingMessage, Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type Clock, originForm } from "@farmgate/shared";
+import { CallerSocket } from "./caller-socket.ts";
 import { refuseNonsense } from "./refuse-nonsense.ts";
 
 /** Idle connections of callers are kept longer than any usual proxy in front keeps its own to us; in milliseconds. */
@@ -20,6 +21,23 @@ const SETTINGS = {
 /** How long callers may take at the end to read, or still to send, in milliseconds. */
 const LAST_MS = 1_000;
 
+/**
+ * A request that asks for another protocol is taken for an upgrade only where that is a WebSocket. Others ask too: some
+ * clients offer `h2c` with each of their requests, and want it answered in plain HTTP/1.1.
+ */
+class Incoming extends IncomingMessage {
+  declare asksUpgrade: boolean;
+
+  // Node sets it before it knows the headers, and reads it after.
+  set upgrade(asked: boolean) {
+    this.asksUpgrade = asked;
+  }
+
+  get upgrade(): boolean {
+    return this.asksUpgrade && this.method === "GET" && this.headers.upgrade?.toLowerCase() === "websocket";
+  }
+}
+
 /** The HTTP server of a program: its settings, its refusals of what is no HTTP, and its end. */
 export class FrontServer extends Server {
   /**
@@ -29,6 +47,7 @@ export class FrontServer extends Server {
   readonly #answers = new Map<Socket, ServerResponse[]>();
   /** Open answers on all of them. */
   #open = 0;
+  readonly #webSockets = new Set<Socket>();
   #onClosed: () => void = () => {};
 
   /**
@@ -36,7 +55,7 @@ export class FrontServer extends Server {
    * other expectation means nothing here and is no reason to refuse.
    */
   constructor(limits: { body: () => number; headers: number }) {
-    super({ ...SETTINGS, maxHeaderSize: limits.headers });
+    super({ ...SETTINGS, maxHeaderSize: limits.headers, IncomingMessage: Incoming });
     this.on("request", (request, response) => {
       request.url = originForm(request.url ?? "/");
       this.#track(request.socket, response);
@@ -49,6 +68,29 @@ export class FrontServer extends Server {
       this.emit("request", request, response);
     });
     this.on("clientError", refuseNonsense);
+  }
+
+  /** Hands on what callers want to turn into a WebSocket; without this they are requests like any other. */
+  onWebSocket(handler: (caller: CallerSocket) => void): void {
+    this.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
+      // Behind a request that has not been answered yet there is no place for an answer to this one.
+      if ((this.#answers.get(socket) ?? []).length > 0) {
+        socket.destroy();
+        return;
+      }
+      request.url = originForm(request.url ?? "/");
+      const caller = new CallerSocket(request, socket, head);
+      this.#track(socket, caller.response);
+      this.#webSockets.add(socket);
+      socket.once("close", () => this.#webSockets.delete(socket));
+      handler(caller);
+    });
+  }
+
+  /** Node forgets a connection that it has handed over. */
+  override closeAllConnections(): void {
+    super.closeAllConnections();
+    for (const socket of this.#webSockets) socket.destroy();
   }
 
   /** Listens; port 0 takes a free one. Rejects with the system's error when the address cannot be had. */
@@ -102,7 +144,10 @@ export class FrontServer extends Server {
     open.push(response);
     this.#open += 1;
     response.on("close", () => {
-      open.splice(open.indexOf(response), 1);
+      const at = open.indexOf(response);
+      // Told twice, where it was told by `closeUnsent` before.
+      if (at < 0) return;
+      open.splice(at, 1);
       this.#open -= 1;
       if (open.length === 0 && !this.listening) socket.destroySoon();
       this.#onClosed();

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { type AccessKey, FarmError } from "@farmgate/shared";
+import { type AccessKey, FarmError, KEY_PROTOCOL } from "@farmgate/shared";
 
 /** Who asks. `key` null: no keys are configured, so that everybody may do everything. */
 export interface Caller {
@@ -70,7 +70,10 @@ export class KeyRing {
   }
 }
 
-/** The key in `Authorization: Bearer`, in `x-api-key`, or as the password (or the only part) of Basic. */
+/**
+ * The key in `Authorization: Bearer`, in `x-api-key`, as the password (or the only part) of Basic, or among the protocols
+ * that a page offers for its WebSocket.
+ */
 function presentedKey(headers: IncomingHttpHeaders): string | null {
   const [scheme = "", value = ""] = (headers.authorization ?? "").trim().split(/\s+/, 2);
   if (value !== "" && scheme.toLowerCase() === "bearer") return value;
@@ -79,7 +82,9 @@ function presentedKey(headers: IncomingHttpHeaders): string | null {
     return password.join(":") || user || null;
   }
   const key = headers["x-api-key"];
-  return typeof key === "string" && key !== "" ? key : null;
+  if (typeof key === "string" && key !== "") return key;
+  const offered = headers["sec-websocket-protocol"]?.split(",").map((protocol) => protocol.trim());
+  return offered?.find((protocol) => protocol.startsWith(KEY_PROTOCOL))?.slice(KEY_PROTOCOL.length) || null;
 }
 
 function digestOf(key: string): Buffer {

@@ -23,6 +23,7 @@ describe("a ring of keys", () => {
     ["bearer in small letters", { authorization: "bearer  secret-of-bob" }],
     ["x-api-key", { "x-api-key": "secret-of-bob" }],
     ["the password of Basic", basic("anyone:secret-of-bob")],
+    ["a protocol of a WebSocket", { "sec-websocket-protocol": "realtime, openai-insecure-api-key.secret-of-bob" }],
     ["the only part of Basic", basic("secret-of-bob:")],
   ])("knows a caller by %s", (_how, headers) => {
     expect(new KeyRing([key("alice"), key("bob")]).identify(headers).name).toBe("bob");

@@ -1,3 +1,4 @@
+import type { EngineName } from "@farmgate/engines";
 import { type Api, isLoopback, nameKey } from "@farmgate/shared";
 import type { AgentConfig } from "./config.ts";
 
@@ -48,6 +49,8 @@ export interface ServedModel {
   kind: string | null;
   /** Which APIs its engine says that it speaks; null: it says nothing. */
   apis: readonly Api[] | null;
+  /** The attached engine that lists it; null: a configured model, whose engine is known once it was loaded. */
+  engine: EngineName | null;
   /** What its engine says of the weights; null: nothing. */
   quantization: string | null;
   digest: string | null;
@@ -140,6 +143,7 @@ function toServed(model: AgentConfig["models"][number], config: AgentConfig, sha
     drainOnAbort: { bytes: model.drainOnAbort.bytes, ms: model.drainOnAbort.time },
     kind: null,
     apis: null,
+    engine: null,
     quantization: null,
     digest: null,
   };

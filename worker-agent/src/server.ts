@@ -1,7 +1,7 @@
 import { type Clock, type FarmError, HEADER, pathOf } from "@farmgate/shared";
 import { FrontServer } from "@farmgate/wire";
 import type { FastifyInstance } from "fastify";
-import { inferenceBody } from "./serve/agent-paths.ts";
+import { askedApi } from "./serve/agent-paths.ts";
 import { requestIdOf } from "./serve/asked.ts";
 import { type ControlContext, createControl } from "./serve/control.ts";
 import { BODY_LIMIT, Inference, type InferenceContext } from "./serve/inference.ts";
@@ -27,7 +27,7 @@ export class AgentServer {
   async listen(at: { host: string; port: number }): Promise<{ url: string; port: number }> {
     this.#app = await createControl(this.#context, (control) =>
       this.#server.on("request", (request, response) => {
-        if (inferenceBody(pathOf(request.url ?? "")) !== null) {
+        if (askedApi(pathOf(request.url ?? "")) !== null) {
           void this.#inference.handle(request, response);
           return;
         }
@@ -35,6 +35,7 @@ export class AgentServer {
         control(request, response);
       }),
     );
+    this.#server.onWebSocket((socket) => void this.#inference.handle(socket.request, socket.response, socket));
     return this.#server.listenOn(at);
   }
 

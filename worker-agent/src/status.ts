@@ -1,7 +1,6 @@
 import {
   type AgentCatalog,
   type AgentCatalogModel,
-  type Api,
   CATALOG_PROTOCOL,
   kindOfName,
   MAX_WAITING_TOLD,
@@ -11,10 +10,8 @@ import type { Promises } from "./figures/promises.ts";
 import { type ForecastCosts, predictedWaits } from "./queue/forecast.ts";
 import { type Longest, promisedWait, type Terms, termsOf } from "./queue/promise.ts";
 import type { SchedulerRules, SchedulerView, WaitingJob } from "./queue/types.ts";
+import { spokenOf } from "./serve/spoken.ts";
 import type { ServedModel } from "./served-model.ts";
-
-/** All that is passed on; which of them a model speaks is its engine's to say. */
-const APIS: Api[] = ["chat", "completions", "embeddings", "rerank", "responses"];
 
 export interface Identity {
   name: string;
@@ -100,8 +97,8 @@ function catalogModel(
     tokens_per_second: figures.tokensPerSecond,
     context_length: figures.contextLength,
     memory_bytes: model.memoryBytes,
-    engine: figures.engine,
-    apis: [...(model.apis ?? APIS)],
+    engine: model.engine ?? figures.engine,
+    apis: [...spokenOf(model, figures.engine)],
     quantization: model.quantization,
     digest: model.digest,
     pinned: model.pinned,

@@ -26,6 +26,8 @@ export function addEngineCommand(program: Command, io: Io): void {
     .option("--models <a,b>", "chat models, with commas (default: demo-chat,demo-code)")
     .option("--embedding <a,b>", "embedding models")
     .option("--rerank <a,b>", "rerank models")
+    .option("--audio <a,b>", "models that speak, transcribe and hold realtime sessions")
+    .option("--image <a,b>", "models that draw")
     .option("--loaded <a,b>", "the models that are loaded at start")
     .option("--load <duration>", "time to load a model (default: 2s)")
     .option("--max-loaded <n>", "models loaded at once; 0 = no limit (default: 4)")

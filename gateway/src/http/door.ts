@@ -1,7 +1,16 @@
-import { apiFamily, apiForm, FarmError, inferenceApi, pathOf, requestIdHeaders } from "@farmgate/shared";
-import { answerError, type HttpHandler, onCallerLeft } from "@farmgate/wire";
+import type { IncomingMessage } from "node:http";
+import {
+  apiFamily,
+  apiForm,
+  FarmError,
+  inferenceApi,
+  isAllowedOrigin,
+  pathOf,
+  requestIdHeaders,
+} from "@farmgate/shared";
+import { answerError, type CallerSocket, type HttpHandler, onCallerLeft } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
-import { Call } from "../proxy/call.ts";
+import { Call, type CallStart } from "../proxy/call.ts";
 import { forward } from "../proxy/forward.ts";
 import { corsHeaders, preflightHeaders } from "./cors.ts";
 
@@ -11,8 +20,7 @@ import { corsHeaders, preflightHeaders } from "./cors.ts";
  */
 export function createDoor(farm: Farm, control: HttpHandler): HttpHandler {
   return (request, response) => {
-    const candidate = farm.ids.idFor(request.headers);
-    const id = farm.live.has(candidate) ? farm.ids.next() : candidate;
+    const id = idFor(farm, request);
     const cors = corsHeaders(request.headers.origin, farm.config.cors.origins);
     const path = pathOf(request.url ?? "/");
     const ids = () => requestIdHeaders(apiFamily(path, request.headers), id);
@@ -28,17 +36,53 @@ export function createDoor(farm: Farm, control: HttpHandler): HttpHandler {
       control(request, response);
       return;
     }
-    const { family } = apiForm(api);
+    const { family, body } = apiForm(api);
+    if (body === "none") {
+      const error = new FarmError("upgrade_required", `${path} takes a WebSocket, not a plain request.`);
+      answerError(response, error, { family, requestId: id, headers: ["upgrade", "websocket", ...cors] });
+      return;
+    }
     if (request.method !== "POST") {
       const error = new FarmError("method_not_allowed", `${path} takes POST.`);
       answerError(response, error, { family, requestId: id, headers: ["allow", "POST", ...cors] });
       return;
     }
-    const arrivedAt = farm.clock.now();
-    const since = farm.clock.wall();
-    const share = farm.bodies.share();
-    const call = new Call({ id, api, family, request, response, cors, share, arrivedAt, since });
+    const call = new Call({ id, api, family, request, response, cors, ...startOf(farm) });
     onCallerLeft(request, response, () => call.leave());
     void forward(farm, call);
   };
+}
+
+/**
+ * What it does with a connection that is to become a WebSocket: inference, on its paths. A browser lets every page open
+ * one and read it, whoever the page is of, so that CORS's question is asked here.
+ */
+export function createSocketDoor(farm: Farm): (socket: CallerSocket) => void {
+  return (socket) => {
+    const { request, response } = socket;
+    const id = idFor(farm, request);
+    const path = pathOf(request.url ?? "/");
+    const refuse = (error: FarmError) => answerError(response, error, { family: apiFamily(path), requestId: id });
+    const api = inferenceApi(path);
+    if (api === null || apiForm(api).body !== "none") {
+      return refuse(new FarmError("not_found", `There is no WebSocket at ${path.slice(0, 200)}.`));
+    }
+    const { origin } = request.headers;
+    if (origin !== undefined && !isAllowedOrigin(origin, farm.config.cors.origins)) {
+      return refuse(new FarmError("forbidden", `Pages of ${origin.slice(0, 200)} may not open a WebSocket here.`));
+    }
+    const { family } = apiForm(api);
+    const call = new Call({ id, api, family, request, response, socket, cors: [], ...startOf(farm) });
+    socket.onLeft(() => call.leave());
+    void forward(farm, call);
+  };
+}
+
+function idFor(farm: Farm, { headers }: IncomingMessage): string {
+  const candidate = farm.ids.idFor(headers);
+  return farm.live.has(candidate) ? farm.ids.next() : candidate;
+}
+
+function startOf({ clock, bodies }: Farm): Pick<CallStart, "arrivedAt" | "since" | "share"> {
+  return { arrivedAt: clock.now(), since: clock.wall(), share: bodies.share() };
 }

@@ -7,8 +7,11 @@ import {
   type ExchangeRequest,
   type ExchangeSink,
   type ExchangeTimeouts,
+  failureOf,
   GatheredBytes,
+  type Tunnel,
 } from "@farmgate/wire";
+import type { Socket } from "node:net";
 import type { Dispatcher } from "undici";
 import { readErrorReason } from "@farmgate/engines";
 import type { AnswerMeaning, FailedAttempt } from "./failure.ts";
@@ -45,6 +48,8 @@ export interface AttemptTarget {
   /** The answer is accepted: the next calls pass it on, no other worker is asked any more. */
   accept(status: number, rawHeaders: string[]): void;
   write(chunk: Buffer): boolean;
+  /** The worker has turned the connection into a WebSocket (101): the caller gets it; `onEnd` when it has ended. */
+  join(rawHeaders: string[], upstream: Socket, onEnd: (broke: Error | null) => void): Tunnel;
   /** Nothing that follows can be passed on: what came so far is not what the worker's API has. */
   readonly isSpoiled: boolean;
 }
@@ -78,6 +83,9 @@ export class Attempt implements ExchangeSink {
   #stopErrorTimer = (): void => {};
   /** All that the caller is to get of the worker has been passed on. */
   #over = false;
+  #tunnel: Tunnel | null = null;
+  /** An operator, or the end of the gateway, has ended it. */
+  #cancelled = false;
   /** An error answer that is not for the caller. */
   #failed: FailedAttempt | null = null;
 
@@ -97,10 +105,12 @@ export class Attempt implements ExchangeSink {
   }
 
   get lastByteAt(): number {
-    return this.#exchange.lastByteAt;
+    return this.#tunnel?.lastByteAt ?? this.#exchange.lastByteAt;
   }
 
   cancel(): void {
+    this.#cancelled = true;
+    this.#tunnel?.destroy();
     this.#exchange.cancel();
   }
 
@@ -122,6 +132,13 @@ export class Attempt implements ExchangeSink {
       this.#stopErrorTimer = this.#clock.after(this.#maxErrorMs, () => this.#judge());
     } else if (this.#target.gathers(status, rawHeaders)) this.#whole = new GatheredBytes();
     else if (isEventStream(rawHeaders)) this.#accept();
+  }
+
+  upgraded(rawHeaders: string[], upstream: Socket): void {
+    this.#status = 101;
+    this.#tunnel = this.#target.join(rawHeaders, upstream, (broke) => {
+      this.#done({ kind: "relayed", status: 101, broke: this.#cancelled ? CANCELLED : broke && brokenBy(broke) });
+    });
   }
 
   data(chunk: Buffer): boolean {
@@ -219,4 +236,10 @@ export class Attempt implements ExchangeSink {
     this.#target.accept(this.#status, this.#rawHeaders);
     return true;
   }
+}
+
+const CANCELLED: ExchangeFailure = { phase: "body", kind: "cancelled", reused: false, message: "cancelled" };
+
+function brokenBy(error: Error): ExchangeFailure {
+  return { ...failureOf(error, "body"), reused: false };
 }

@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Api, type ApiFamily, type BodyBytes, FarmError, type ScannedBody } from "@farmgate/shared";
-import { AnswerRelay, type BodyShare, type Caller, type Relay, type RequestPriority } from "@farmgate/wire";
+import {
+  AnswerRelay,
+  type BodyShare,
+  type Caller,
+  type CallerSocket,
+  type Relay,
+  type RequestPriority,
+} from "@farmgate/wire";
 import type { PrefixHashes } from "../routing/prefix-hashes.ts";
 import type { Warmth, Weighed } from "../routing/types.ts";
 import type { LiveRequest, RequestPhase } from "./live-requests.ts";
@@ -12,6 +19,8 @@ export interface CallStart {
   family: ApiFamily;
   request: IncomingMessage;
   response: ServerResponse;
+  /** The connection, where it is to become a WebSocket; absent: a plain request. */
+  socket?: CallerSocket;
   /** CORS headers of the answer, flat. */
   cors: readonly string[];
   /** Its room for the body. */
@@ -42,6 +51,8 @@ export class Call implements LiveRequest {
   readonly family: ApiFamily;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  /** null: a plain request. */
+  readonly socket: CallerSocket | null;
   readonly cors: readonly string[];
   readonly share: BodyShare;
   readonly arrivedAt: number;
@@ -91,6 +102,7 @@ export class Call implements LiveRequest {
     this.family = start.family;
     this.request = start.request;
     this.response = start.response;
+    this.socket = start.socket ?? null;
     this.cors = start.cors;
     this.share = start.share;
     this.arrivedAt = start.arrivedAt;

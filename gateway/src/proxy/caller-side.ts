@@ -1,6 +1,7 @@
 import { apiForm, FarmError, isEventStream, isLineStream, isPacked, NO_BODY, takesMoreEvents } from "@farmgate/shared";
 import { type AnswerMeaning, meaningFrom } from "@farmgate/engines";
-import type { ExchangeFailure, Relay } from "@farmgate/wire";
+import { type ExchangeFailure, type Relay, Tunnel } from "@farmgate/wire";
+import type { Socket } from "node:net";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
 import type { AttemptEnd, AttemptTarget, Unreadable } from "./attempt.ts";
@@ -81,9 +82,7 @@ export class CallerSide implements AttemptTarget {
   accept(status: number, workerHeaders: string[]): void {
     const call = this.#call;
     const rawHeaders = this.#headersOf(status, workerHeaders);
-    this.letGoOfBody();
-    call.phase = "answering";
-    call.firstByteAt = this.#farm.clock.now();
+    this.#begins();
     call.takesComments &&= call.opened || takesMoreEvents(rawHeaders);
     if (call.opened) this.#opened = new OpenedAnswer(call, this.#relay, status, rawHeaders);
     else this.#relay.start(status, answerHeaders(rawHeaders, this.#origin(), call.cors));
@@ -105,6 +104,16 @@ export class CallerSide implements AttemptTarget {
     return text === "" || this.#pass(Buffer.from(text));
   }
 
+  join(workerHeaders: string[], upstream: Socket, onEnd: (broke: Error | null) => void): Tunnel {
+    const { socket } = this.#call;
+    if (socket === null) throw new Error("no WebSocket was asked for");
+    this.#begins();
+    tellAnswered(this.#farm, this.#call);
+    const headers = answerHeaders(workerHeaders, this.#origin(), []);
+    const caller = socket.switch(["connection", "Upgrade", "upgrade", "websocket", ...headers]);
+    return new Tunnel(caller, upstream, this.#farm.clock, onEnd);
+  }
+
   get isSpoiled(): boolean {
     return (this.#translation?.problem ?? null) !== null;
   }
@@ -124,7 +133,8 @@ export class CallerSide implements AttemptTarget {
     if (broke === null) {
       if (status === 200) tellLearned(this.#farm, call, this.#choice);
       if (status === 200) tellOther(this.#farm, call, this.#choice);
-      this.#relay.finish(this.#fault === null ? this.#opened?.last() : this.#retold(this.#fault, status));
+      if (call.socket === null || status !== 101)
+        this.#relay.finish(this.#fault === null ? this.#opened?.last() : this.#retold(this.#fault, status));
       return { kind: "relayed", status, error: null };
     }
     const error = call.goneError ?? brokenError(this.worker, broke, this.isSpoiled);
@@ -138,6 +148,12 @@ export class CallerSide implements AttemptTarget {
     if (status < 300) return this.#translation?.headers(rawHeaders) ?? rawHeaders;
     if (!this.#call.opened) this.#fault = [];
     return ["content-type", "application/json"];
+  }
+
+  #begins(): void {
+    this.letGoOfBody();
+    this.#call.phase = "answering";
+    this.#call.firstByteAt = this.#farm.clock.now();
   }
 
   #pass(chunk: Buffer): boolean {

@@ -85,10 +85,12 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
     if (isLate(farm, received)) return { status: null, error: deadlineError() };
     const taken = await takeWorker(farm, call, received, request, tried);
     if (!isTaken(taken)) {
+      const areUnknown = history.every(isUnknownThere);
       // That workers do not know the model says less than why those that have it cannot be asked.
-      if (refusal !== null && history.every(isUnknownThere)) return { status: null, error: refusal };
-      const error = history.length === 0 ? nothingError(farm, taken) : walkError(farm, request, tried, history);
-      return { status: null, error };
+      if (refusal !== null && areUnknown) return { status: null, error: refusal };
+      const isElsewhere = areUnknown && listed !== undefined && taken.code === "model_not_found";
+      const isTold = history.length === 0 || isElsewhere;
+      return { status: null, error: isTold ? nothingError(farm, taken) : walkError(farm, request, tried, history) };
     }
     const { choice } = taken;
     const { name } = choice.worker.config;

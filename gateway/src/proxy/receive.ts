@@ -1,5 +1,15 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { type BodyBytes, type BodyScanner, foundIn, HEADER, namedModel, scannerFor } from "@farmgate/shared";
+import {
+  type BodyBytes,
+  type BodyScanner,
+  foundIn,
+  HEADER,
+  namedModel,
+  NO_BODY,
+  NOTHING_FOUND,
+  queryModel,
+  scannerFor,
+} from "@farmgate/shared";
 import { readBody, wishesOf } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Call, Received } from "./call.ts";
@@ -9,6 +19,7 @@ import { hopsOf } from "./headers.ts";
 export async function receive(farm: Farm, call: Call): Promise<Received> {
   const { headers } = call.request;
   const hops = hopsOf(singleValue(headers, HEADER.hop), headers.via, farm.mark);
+  if (call.socket !== null) return receiveSocket(farm, call, hops);
   const scanner = scannerFor(call.api, call.request.rawHeaders);
   const body = await readFrom(farm, call, scanner);
   call.receivedAt = farm.clock.now();
@@ -29,6 +40,15 @@ async function readFrom(farm: Farm, call: Call, scanner: BodyScanner): Promise<B
   } finally {
     call.onGone(null);
   }
+}
+
+/** A WebSocket's request has no body; its query names the model. */
+function receiveSocket(farm: Farm, call: Call, hops: number): Received {
+  const { model } = queryModel(call.request.url ?? "");
+  call.receivedAt = farm.clock.now();
+  const { priority, deadlineMs } = wishesOf(call.request.headers);
+  const deadlineAt = deadlineMs === null ? null : call.arrivedAt + deadlineMs;
+  return { body: NO_BODY, scan: NOTHING_FOUND, model, hops, priority, deadlineAt };
 }
 
 function singleValue(headers: IncomingHttpHeaders, name: string): string | undefined {

@@ -1,4 +1,4 @@
-import { apiForm, replaceModel } from "@farmgate/shared";
+import { apiForm, queryModel, replaceModel, replaceQueryModel, socketHeadersForWorker } from "@farmgate/shared";
 import type { ExchangeRequest, ExchangeTimeouts, Upstream } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
@@ -62,13 +62,12 @@ function toRequest(
   farm: Farm,
   call: Call,
   received: Received,
-  { worker, upstreamModel }: Choice,
+  { worker, upstreamModel, api }: Choice,
   translated: Translated | null,
   upstream: Upstream,
   deadlineLeftMs: number | null,
 ): ExchangeRequest {
-  const raw = translated === null ? call.rawHeaders : translatedHeaders(call.rawHeaders);
-  const headers = upstreamHeaders(raw, {
+  const identity = {
     agent: worker.engine === "agent",
     apiKey: worker.config.apiKey,
     requestId: call.id,
@@ -77,11 +76,20 @@ function toRequest(
     deadlineLeftMs,
     hops: received.hops,
     mark: farm.mark,
-  });
-  const path = upstream.prefix + (translated === null ? (call.request.url ?? "/") : apiForm(translated.api).path);
+  };
+  const { origin, prefix } = upstream;
+  const target = call.request.url ?? "/";
+  if (call.socket !== null) {
+    const path = prefix + replaceQueryModel(target, queryModel(target), upstreamModel);
+    const headers = upstreamHeaders(socketHeadersForWorker(call.rawHeaders), identity);
+    return { origin, method: "GET", path, headers, body: null, upgrade: "websocket" };
+  }
+  const raw = translated === null ? call.rawHeaders : translatedHeaders(call.rawHeaders);
+  const headers = upstreamHeaders(raw, identity);
+  const path = prefix + (api === call.api ? target : apiForm(api).path);
   const body =
     translated === null
       ? replaceModel(received.body, received.scan, upstreamModel)
       : Buffer.from(JSON.stringify(translated.body));
-  return { origin: upstream.origin, method: "POST", path, headers, body };
+  return { origin, method: "POST", path, headers, body };
 }

@@ -2,6 +2,7 @@ import type { WorkerEntry } from "../catalog/types.ts";
 import { ambiguousWords, lackingWords, unknownWords } from "./not-found-words.ts";
 import { describeStanding, OTHER_API, OTHER_VARIANT, standingOf } from "./standing.ts";
 import type { Decision, RoutingContext, RoutingRequest } from "./types.ts";
+import { spokenWords } from "./ways.ts";
 
 /** Workers that a message names before it only counts. */
 const NAMED = 3;
@@ -30,7 +31,8 @@ export function nothingServes(request: RoutingRequest, context: RoutingContext):
   // 2
   const listing = workers.filter((entry) => entry.byKey.has(key));
   if (listing.length > 0 && listing.every((entry) => standingOf(entry, request, context) === OTHER_API)) {
-    return notFound(`No worker serves ${request.api} with the model "${name}".`);
+    const spoken = told(listing, (entry) => `${entry.config.name}: ${spokenWords(entry, entry.byKey.get(key))}`);
+    return notFound(`No worker serves ${request.api} with the model "${name}" (${spoken}).`);
   }
   if (listing.length > 0) return noWorker(request, why(listing, request, context));
   // 3
@@ -69,12 +71,16 @@ export function otherVariants(request: RoutingRequest, context: RoutingContext):
 }
 
 function why(entries: readonly WorkerEntry[], request: RoutingRequest, context: RoutingContext): string {
-  const told = entries.slice(0, NAMED).map((entry) => {
+  return told(entries, (entry) => {
     const standing = standingOf(entry, request, context);
     if (standing.set !== null) return `${entry.config.name} was tried`;
-    const words = standing === OTHER_VARIANT ? describeStanding(standing, entry, request) : standing.why;
-    return `${entry.config.name} ${words}`;
+    const isTold = standing === OTHER_API || standing === OTHER_VARIANT;
+    return `${entry.config.name} ${isTold ? describeStanding(standing, entry, request) : standing.why}`;
   });
-  if (entries.length > NAMED) told.push(`and ${entries.length - NAMED} more`);
-  return told.join(", ");
+}
+
+function told(entries: readonly WorkerEntry[], words: (entry: WorkerEntry) => string): string {
+  const named = entries.slice(0, NAMED).map(words);
+  if (entries.length > NAMED) named.push(`and ${entries.length - NAMED} more`);
+  return named.join("; ");
 }

@@ -4,7 +4,7 @@ import type { WorkerEntry } from "../catalog/types.ts";
 import { breakerWords, mayAsk } from "./breaker.ts";
 import type { RoutingContext, RoutingRequest, RoutingSet, Warmth } from "./types.ts";
 import { differenceWords, isOtherVariant } from "./variant.ts";
-import { isWay, wayTo } from "./ways.ts";
+import { isWay, spokenWords, wayTo } from "./ways.ts";
 
 /** Where a worker stands with a model. One shared value for each case, so that judging a worker allocates nothing. */
 export interface Standing {
@@ -160,7 +160,8 @@ function isAmbiguous({ key }: RoutingRequest, { catalog: { aliases } }: RoutingC
 }
 
 /** The standing in words, with what the catalogue tells about this worker. */
-export function describeStanding(standing: Standing, entry: WorkerEntry, { key, held }: RoutingRequest): string {
+export function describeStanding(standing: Standing, entry: WorkerEntry, { key, api, held }: RoutingRequest): string {
+  if (standing === OTHER_API) return `does not serve ${api} with it: ${spokenWords(entry, entry.byKey.get(key))}`;
   if (standing === ASIDE) return `${standing.why}: ${entry.asideUntil.get(key)?.reason ?? "it disowned it"}`;
   if (standing === OTHERS_NAME) return `${standing.why}: ${entry.byAlias.get(key)?.id}`;
   if (standing === OTHER_VARIANT) {

@@ -8,6 +8,13 @@ export function wayKey(worker: string, api: Api): string {
   return `${api} ${worker}`;
 }
 
+/** In words, as what the worker can be asked with this model: for errors and explanations. */
+export function spokenWords(entry: WorkerEntry, model: CatalogModel | undefined): string {
+  if (model?.apis?.length === 0) return "it serves none of the APIs that there are here with it";
+  if (model?.apis != null) return `it serves ${model.apis.join(", ")} with it`;
+  return `${entry.engine ?? "a server that is not known further"} speaks ${[...spokenBy(entry.engine)].join(", ")}`;
+}
+
 /** Whether the worker speaks the API with this model: as the model itself tells, else as its engine does. */
 export function speaks(entry: WorkerEntry, model: CatalogModel | undefined, api: Api): boolean {
   const told = model?.apis;

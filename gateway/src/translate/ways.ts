@@ -1,4 +1,4 @@
-import type { Api } from "@farmgate/shared";
+import { type Api, API_NAMES } from "@farmgate/shared";
 import { countTokensToChat } from "./anthropic/count-tokens-to-chat.ts";
 import { messagesToChat } from "./anthropic/messages-to-chat.ts";
 import { ollamaChatToChat } from "./ollama/chat.ts";
@@ -43,19 +43,19 @@ const TRANSLATORS: Readonly<Partial<Record<Api, readonly (readonly [to: Api, tra
   "ollama-embeddings": [["embeddings", ollamaEmbeddingsToEmbeddings]],
 };
 
-const WAYS: ReadonlyMap<string, readonly Api[]> = new Map(
-  Object.entries(TRANSLATORS).map(([api, others]) => [api, [api as Api, ...others.map(([to]) => to)]]),
+/** APIs that differ in their path alone: question and answer are the same bytes. */
+const SAME_BYTES: Readonly<Partial<Record<Api, readonly Api[]>>> = { transcriptions: ["inference"] };
+
+const WAYS: ReadonlyMap<Api, readonly Api[]> = new Map(
+  API_NAMES.map((api) => [api, [api, ...(SAME_BYTES[api] ?? []), ...(TRANSLATORS[api] ?? []).map(([to]) => to)]]),
 );
-const ONLY = new Map<Api, readonly Api[]>();
 
 /** The APIs as which a question can be put to a worker: its own, then its translations. Always the same array. */
 export function waysOf(api: Api): readonly Api[] {
-  const ways = WAYS.get(api) ?? ONLY.get(api) ?? [api];
-  if (!WAYS.has(api)) ONLY.set(api, ways);
-  return ways;
+  return WAYS.get(api) ?? [api];
 }
 
-/** What puts `from` as `to`, one of its ways; null: the two are the same. */
+/** What puts `from` as `to`, one of its ways; null: the bytes stay as they are. */
 export function translatorTo(from: Api, to: Api): Translator | null {
   return TRANSLATORS[from]?.find(([other]) => other === to)?.[1] ?? null;
 }

@@ -88,3 +88,20 @@ it("does not promise that a failed load is tried again: an agent decides that it
     "failed to load it last time, and is due for another try",
   ]);
 });
+
+it("tells what a worker speaks that does not serve the API that is asked for", () => {
+  const models = [model("m", "warm")];
+  const context = farm([
+    worker("tts", { models: [model("m", "warm", { apis: ["speech"] })] }),
+    worker("ollama", { engine: "ollama", models }),
+    worker("unknown", { models }),
+  ]);
+  const { ranked, out } = explain(ask("m", { api: "speech" }), context);
+  expect(ranked.map(({ worker, api }) => [worker, api])).toEqual([
+    ["tts", "speech"],
+    ["unknown", "speech"],
+  ]);
+  expect(out).toEqual([
+    { worker: "ollama", reason: expect.stringContaining("does not serve speech with it: ollama speaks chat, ") },
+  ]);
+});

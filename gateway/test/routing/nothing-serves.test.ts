@@ -52,7 +52,28 @@ describe("a model that somebody has", () => {
   it("is not found for an API that no worker serves with it: waiting would not help", () => {
     const { code, message } = refusal([worker("a", { models })], ask("embed"));
     expect(code).toBe("model_not_found");
-    expect(message).toBe('No worker serves chat with the model "embed".');
+    expect(message).toBe('No worker serves chat with the model "embed" (a: it serves embeddings with it).');
+  });
+});
+
+describe("a model whose workers speak other APIs", () => {
+  const whisper = worker("box", { engine: "whisper", models: [model("whisper", "warm")] });
+  const other = worker("other", { engine: "llama-server", models: [model("whisper", "warm", { apis: [] })] });
+
+  it("is not found, and the message says what they serve with it", () => {
+    const { code, message } = refusal([whisper, other], ask("whisper"));
+    expect(code).toBe("model_not_found");
+    expect(message).toBe(
+      'No worker serves chat with the model "whisper" (box: whisper speaks transcriptions, inference; ' +
+        "other: it serves none of the APIs that there are here with it).",
+    );
+  });
+
+  it("has no worker while one that may serve it is away", () => {
+    const away = worker("away", { models: [model("whisper", "warm")], health: "unhealthy" });
+    const { code, message } = refusal([whisper, away], ask("whisper"));
+    expect(code).toBe("no_worker");
+    expect(message).toContain("box does not serve chat with it: whisper speaks transcriptions, inference; away is unh");
   });
 });
 
@@ -65,6 +86,6 @@ describe("a farm without workers in use", () => {
     const away = Array.from({ length: 5 }, (_, i) => worker(`w${i}`, { health: "unhealthy", reported: false }));
     const { code, message } = refusal(away, ask("m"));
     expect(code).toBe("no_worker");
-    expect(message).toContain("w0 is unhealthy, w1 is unhealthy, w2 is unhealthy, and 2 more");
+    expect(message).toContain("w0 is unhealthy; w1 is unhealthy; w2 is unhealthy; and 2 more");
   });
 });

@@ -95,7 +95,7 @@ describe("a request that failed at one variant", () => {
       "has another variant: a context of 2048",
     ]);
     expect(otherVariants(request, context)).toBe(
-      "q8 has another variant: Q8_0, other has another variant: digest fedcba987654, short has another variant: a context of 2048",
+      "q8 has another variant: Q8_0; other has another variant: digest fedcba987654; short has another variant: a context of 2048",
     );
     expect(otherVariants(ask("m"), context)).toBe("");
   });

@@ -43,6 +43,17 @@ export interface ScannedBody {
   system: Span | null;
 }
 
+/** What is found in the place of a body where there is none. */
+export const NOTHING_FOUND: ScannedBody = {
+  ok: true,
+  model: null,
+  modelPlace: { span: { start: 0, end: 0 }, before: "", quoted: false, after: "" },
+  stream: null,
+  messages: null,
+  input: null,
+  system: null,
+};
+
 /** Why a body cannot be routed: for a 400 `invalid_request`. */
 export interface RefusedBody {
   ok: false;

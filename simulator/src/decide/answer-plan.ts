@@ -8,7 +8,7 @@ import { chatPrompt, messagesPrompt, responsesPrompt, textsOf } from "./prompt.t
 import { tokensOf } from "./tokens.ts";
 import { wordTokens } from "./words.ts";
 
-export type TextApi = "chat" | "completions" | "responses" | "messages";
+export type TextApi = "chat" | "completions" | "responses" | "messages" | "completion" | "infill";
 export type Body = Readonly<Record<string, unknown>>;
 
 /** A whole answer, decided before its first token is sent. */
@@ -83,6 +83,12 @@ function promptOf(api: TextApi, body: Body): string | EngineError {
   if (api === "responses") {
     if (body["input"] === undefined) return engineError(400, "'input' is required");
     return responsesPrompt(body["instructions"], body["input"]);
+  }
+  if (api === "infill") {
+    for (const key of ["input_prefix", "input_suffix"]) {
+      if (body[key] === undefined) return engineError(400, `"${key}" is required`);
+    }
+    return `<|prefix|>${String(body["input_prefix"])}<|suffix|>${String(body["input_suffix"])}<|middle|>`;
   }
   if (body["prompt"] === undefined) return engineError(400, '"prompt" is required');
   return textsOf(body["prompt"]).join("\n");

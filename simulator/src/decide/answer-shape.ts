@@ -2,6 +2,7 @@ import type { AnswerPlan } from "./answer-plan.ts";
 import { chatShape } from "./shape-chat.ts";
 import { completionShape } from "./shape-completion.ts";
 import { messagesShape } from "./shape-messages.ts";
+import { nativeShape } from "./shape-native.ts";
 import { responsesShape } from "./shape-responses.ts";
 
 /** What an answer's envelope says besides its text. */
@@ -38,5 +39,8 @@ export function answerShape(plan: AnswerPlan, head: AnswerHead): AnswerShape {
       return responsesShape(plan, head);
     case "messages":
       return messagesShape(plan, head);
+    case "completion":
+    case "infill":
+      return nativeShape(plan);
   }
 }

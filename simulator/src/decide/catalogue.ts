@@ -1,3 +1,4 @@
+import type { Api } from "@farmgate/shared";
 import type { Phase } from "./engine-state.ts";
 import type { EngineModel, EngineOptions } from "./options.ts";
 import { FINGERPRINT } from "./usage.ts";
@@ -10,12 +11,12 @@ export interface CatalogueEntry {
 }
 
 /** `GET /v1/models` in router mode; `created` in seconds since the Unix epoch. */
-export function routerList(entries: readonly CatalogueEntry[], created: number): object {
-  return { data: entries.map((entry) => routerEntry(entry, created)), object: "list" };
+export function routerList(entries: readonly CatalogueEntry[], created: number, apis?: EngineOptions["apis"]): object {
+  return { data: entries.map((entry) => routerEntry(entry, created, apis)), object: "list" };
 }
 
 /** `GET /v1/models` of a single-model engine: one list for OpenAI clients, one for Ollama's. */
-export function singleList(model: EngineModel, created: number): object {
+export function singleList(model: EngineModel, created: number, apis?: EngineOptions["apis"]): object {
   const details = { parent_model: "", format: "gguf", family: "", families: [""], parameter_size: "" };
   const ollama = {
     name: model.name,
@@ -30,7 +31,7 @@ export function singleList(model: EngineModel, created: number): object {
     parameters: "",
     details: { ...details, quantization_level: "" },
   };
-  const entry = { ...identity(model, created), aliases: [model.name, ...model.aliases], meta: meta(model) };
+  const entry = { ...identity(model, created), aliases: [model.name, ...model.aliases], meta: meta(model, apis) };
   return { models: [ollama], object: "list", data: [entry] };
 }
 
@@ -77,21 +78,21 @@ export function slotList(model: EngineModel, jobs: readonly (string | null)[]): 
   }));
 }
 
-function routerEntry({ model, phase, failed }: CatalogueEntry, created: number): object {
+function routerEntry({ model, phase, failed }: CatalogueEntry, created: number, apis: EngineOptions["apis"]): object {
   // A model that ends its last answers is still loaded as far as a caller can see.
   const value = phase === "stopping" ? "loaded" : phase;
   return {
     ...identity(model, created),
     status: {
       value,
-      args: ["simulated", "--alias", model.name, ...(model.kind === "chat" ? [] : [flag(model)])],
+      args: ["simulated", "--alias", model.name, ...flags(model)],
       preset: `[${model.name}]\n`,
       ...(failed ? { exit_code: 1, failed: true } : {}),
     },
-    architecture: { input_modalities: ["text"], output_modalities: ["text"] },
+    architecture: modalities(model),
     source: "preset",
     can_remove: false,
-    meta: value === "loaded" ? meta(model) : { simulated: true },
+    meta: value === "loaded" ? meta(model, apis) : { simulated: true, ...toldApis(model, apis) },
   };
 }
 
@@ -99,14 +100,32 @@ function identity(model: EngineModel, created: number): object {
   return { id: model.name, aliases: model.aliases, tags: [], object: "model", owned_by: "llamacpp", created };
 }
 
-function meta(model: EngineModel): object {
-  return { n_ctx: model.contextLength, n_ctx_train: model.contextLength, size: model.memory, simulated: true };
+function meta(model: EngineModel, apis: EngineOptions["apis"]): object {
+  const { contextLength: context, memory: size } = model;
+  return { n_ctx: context, n_ctx_train: context, size, simulated: true, ...toldApis(model, apis) };
+}
+
+const SOUND: readonly Api[] = ["speech", "transcriptions", "translations", "realtime"];
+const PICTURES: readonly Api[] = ["image-generations", "image-edits", "image-variations"];
+
+/** What a llama-server has no models for: who reads the list could not know it otherwise. */
+function toldApis({ kind }: EngineModel, apis: EngineOptions["apis"]): { apis?: readonly Api[] } {
+  if (kind !== "audio" && kind !== "image") return {};
+  const all = kind === "audio" ? SOUND : PICTURES;
+  return { apis: apis === undefined ? all : all.filter((api) => apis.includes(api)) };
+}
+
+function modalities({ kind }: EngineModel): object {
+  const sound = kind === "audio" ? ["audio"] : [];
+  const drawn = kind === "image" ? ["image"] : [];
+  return { input_modalities: ["text", ...sound, ...drawn], output_modalities: ["text", ...sound, ...drawn] };
 }
 
 function capability(model: EngineModel): string {
   return model.kind === "chat" ? "completion" : model.kind;
 }
 
-function flag(model: EngineModel): string {
-  return model.kind === "embedding" ? "--embeddings" : "--reranking";
+function flags({ kind }: EngineModel): string[] {
+  if (kind === "embedding") return ["--embeddings"];
+  return kind === "rerank" ? ["--reranking"] : [];
 }

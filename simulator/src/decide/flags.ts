@@ -21,6 +21,9 @@ export interface EngineFlags {
   loaded?: string;
   embedding?: string;
   rerank?: string;
+  /** Models that speak and listen, and models that draw, with commas. */
+  audio?: string;
+  image?: string;
   /** The APIs that it speaks, with commas; unset: all. */
   apis?: string;
   apiKey?: string;
@@ -46,14 +49,23 @@ export function engineOptionsFromFlags(flags: EngineFlags): FlagsOutcome {
   const loaded = names(flags.loaded);
   const embedding = names(flags.embedding);
   const rerank = names(flags.rerank);
-  const chat = names(flags.models ?? (embedding.length + rerank.length === 0 ? DEFAULT_MODELS : ""));
+  const audio = names(flags.audio);
+  const image = names(flags.image);
+  const others = embedding.length + rerank.length + audio.length + image.length;
+  const chat = names(flags.models ?? (others === 0 ? DEFAULT_MODELS : ""));
   const model = (kind: string) => (name: string) => ({
     name,
     kind,
     loaded: loaded.includes(name),
     ...given({ contextLength: flags.context }),
   });
-  const models = [...chat.map(model("chat")), ...embedding.map(model("embedding")), ...rerank.map(model("rerank"))];
+  const models = [
+    ...chat.map(model("chat")),
+    ...embedding.map(model("embedding")),
+    ...rerank.map(model("rerank")),
+    ...audio.map(model("audio")),
+    ...image.map(model("image")),
+  ];
   const unknown = loaded.filter((name) => !models.some((entry) => entry.name === name));
   const result = engineOptionsSchema.safeParse({
     models,

@@ -10,7 +10,7 @@ const model = z.preprocess(
   z.strictObject({
     name,
     aliases: z.array(name).default([]),
-    kind: z.enum(["chat", "embedding", "rerank"]).default("chat"),
+    kind: z.enum(["chat", "embedding", "rerank", "audio", "image"]).default("chat"),
     /** Time to load; unset: the engine's. */
     load: duration.optional(),
     /** Loaded at start, at once. */

@@ -5,18 +5,13 @@ import { type EngineError, engineError } from "./engine-error.ts";
 import type { EngineModel } from "./options.ts";
 import { textsOf } from "./prompt.ts";
 import { tokensOf } from "./tokens.ts";
-
-/** An answer that is the prompt's work alone: vectors or scores. */
-export interface VectorPlan {
-  promptTokens: number;
-  body: string;
-}
+import type { JsonPlan } from "./whole-plan.ts";
 
 const DIMENSIONS = 384;
 const MOST_DIMENSIONS = 8_192;
 
 /** `/v1/embeddings`: unit vectors that depend on model, text and `dimensions` alone. */
-export function planEmbeddings(body: Body, model: EngineModel): VectorPlan | EngineError {
+export function planEmbeddings(body: Body, model: EngineModel): JsonPlan | EngineError {
   if (model.kind !== "embedding") {
     return engineError(501, "This server does not support embeddings. Start it with `--embeddings`");
   }
@@ -44,7 +39,7 @@ export function planEmbeddings(body: Body, model: EngineModel): VectorPlan | Eng
 }
 
 /** `/v1/rerank`: the share of the query's words that a document has. `texts` in place of `documents` answers a bare list. */
-export function planRerank(body: Body, model: EngineModel): VectorPlan | EngineError {
+export function planRerank(body: Body, model: EngineModel): JsonPlan | EngineError {
   if (model.kind !== "rerank") {
     return engineError(501, "This server does not support reranking. Start it with `--reranking`");
   }

@@ -29,10 +29,15 @@ export class AnswerWriter {
 
   /** A whole JSON answer. */
   json(status: number, body: string): void {
-    const bytes = Buffer.from(body);
-    this.#response.setHeader("Content-Type", "application/json; charset=utf-8");
-    this.#response.setHeader("Content-Length", bytes.length);
     this.#response.statusCode = status;
+    this.whole("application/json; charset=utf-8", body);
+  }
+
+  /** A whole answer of any type; of events, without a length. */
+  whole(contentType: string, body: string | Uint8Array): void {
+    const bytes = Buffer.from(body);
+    this.#response.setHeader("Content-Type", contentType);
+    if (contentType !== "text/event-stream") this.#response.setHeader("Content-Length", bytes.length);
     if (this.#send(bytes)) this.#response.end();
   }
 

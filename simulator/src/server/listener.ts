@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { CallerSocket } from "@farmgate/wire";
 
 /** A listening socket that can be taken away and put back on the same port. */
 export class Listener {
@@ -8,10 +9,11 @@ export class Listener {
   readonly #host: string;
   #port: number;
 
-  constructor(host: string, port: number, answer: RequestListener) {
+  constructor(host: string, port: number, answer: RequestListener, onSocket: (caller: CallerSocket) => void) {
     this.#host = host;
     this.#port = port;
     this.#server = createServer({ noDelay: true }, answer);
+    this.#server.on("upgrade", (request, socket: Socket, head) => onSocket(new CallerSocket(request, socket, head)));
     this.#server.on("connection", (socket: Socket) => {
       this.#sockets.add(socket);
       socket.on("close", () => this.#sockets.delete(socket));

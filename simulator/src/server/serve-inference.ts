@@ -6,12 +6,14 @@ import type { ModelJob } from "../decide/engine-state.ts";
 import type { Ailments } from "../decide/fail-plan.ts";
 import { dueAt, paceOf } from "../decide/pace.ts";
 import type { SlotStart } from "../decide/slot-pool.ts";
-import type { VectorPlan } from "../decide/vectors.ts";
+import type { WholePlan } from "../decide/whole-plan.ts";
 import type { AnswerWriter } from "./answer-writer.ts";
 import type { JobHandlers } from "./desk.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { Visit } from "./visit.ts";
 import { streamAnswer } from "./stream-answer.ts";
+
+const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Waits for a slot and answers with text, at the engine's pace. */
 export function serveText(engine: EngineParts, visit: Visit, plan: AnswerPlan, ailments: Ailments): void {
@@ -38,18 +40,18 @@ export function serveText(engine: EngineParts, visit: Visit, plan: AnswerPlan, a
 }
 
 /** Waits for a slot and answers with what only the prompt costs time for. */
-export function serveVectors(
+export function serveWhole(
   engine: EngineParts,
   visit: Visit,
   model: string,
-  plan: VectorPlan,
+  plan: WholePlan,
   ailments: Ailments,
 ): void {
   const job: ModelJob = { id: visit.id, model, prompt: "" };
   serveJob(engine, visit, job, ailments, (writer, _start, ended) => {
     const pace = paceOf(0, plan.promptTokens, engine.options, ailments.slow);
     return engine.clock.after(pace.prefillMs, () => {
-      writer.json(200, plan.body);
+      writer.whole(plan.contentType ?? JSON_TYPE, plan.body);
       ended("");
     });
   });
@@ -58,7 +60,7 @@ export function serveVectors(
 type Work = (writer: AnswerWriter, start: SlotStart, ended: (answer: string) => void) => CancelTimer;
 
 /** One job from its arrival to its end, whichever comes first: the answer, a refusal, or the end of the connection. */
-function serveJob(engine: EngineParts, visit: Visit, job: ModelJob, ailments: Ailments, work: Work): void {
+export function serveJob(engine: EngineParts, visit: Visit, job: ModelJob, ailments: Ailments, work: Work): void {
   const writer = visit.writer(ailments.resetAfter);
   let over = false;
   let cancel: CancelTimer = () => {};

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { type Clock, FarmError, type Random, seededRandom } from "@farmgate/shared";
-import type { Log } from "@farmgate/wire";
+import type { CallerSocket, Log } from "@farmgate/wire";
 import { type FailForm, parseFail } from "../decide/fail.ts";
 import { FailPlan } from "../decide/fail-plan.ts";
 import type { EngineModel, EngineOptions } from "../decide/options.ts";
@@ -8,7 +8,7 @@ import { Desk } from "./desk.ts";
 import type { EngineParts, SeenRequest } from "./engine-parts.ts";
 import { Journal, type JournalCounts, type JournalEntry } from "./journal.ts";
 import { Listener } from "./listener.ts";
-import { answer } from "./routes.ts";
+import { answer, answerSocket } from "./routes.ts";
 import { Visit } from "./visit.ts";
 
 export interface EngineDeps {
@@ -72,10 +72,16 @@ export async function startEngine(options: EngineOptions, deps: EngineDeps): Pro
   };
 
   let arrived = 0;
-  const listener = new Listener(options.listen.host, options.listen.port, (request, response) => {
+  const visitOf = ({ request, response }: Pick<CallerSocket, "request" | "response">) => {
     arrived += 1;
-    receive(parts, new Visit(String(arrived), request, response, clock), response, log);
-  });
+    return new Visit(String(arrived), request, response, clock);
+  };
+  const listener = new Listener(
+    options.listen.host,
+    options.listen.port,
+    (request, response) => receive(parts, visitOf({ request, response }), response, log),
+    (caller) => answerSocket(parts, visitOf(caller), caller),
+  );
   await listener.open();
   if (fails.refusesConnections) await listener.cut();
   if (options.single && options.models[0] !== undefined) desk.load(options.models[0].name);

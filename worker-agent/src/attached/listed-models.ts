@@ -93,6 +93,7 @@ function toServed(
     drainOnAbort: { bytes: said?.drainOnAbort.bytes ?? 0, ms: said?.drainOnAbort.time ?? 0 },
     kind: model.kind,
     apis: model.apis,
+    engine,
     quantization: model.quantization,
     digest: model.digest,
   };

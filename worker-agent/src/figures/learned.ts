@@ -1,3 +1,4 @@
+import type { EngineName } from "@farmgate/engines";
 import { fadingMax, mean } from "./means.ts";
 import { type LoadDone, LoadTimes } from "./load-times.ts";
 import type { AnswerFigures } from "../serve/answer-figures.ts";
@@ -12,7 +13,7 @@ export interface LearnedFigures {
   readonly promptTokensPerSecond: number | null;
   readonly tokensPerSecond: number | null;
   /** Which engine serves it. */
-  readonly engine: string | null;
+  readonly engine: EngineName | null;
   /** Tokens that one request gets. */
   readonly contextLength: number | null;
 }

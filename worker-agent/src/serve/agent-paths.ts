@@ -1,27 +1,9 @@
-/** The inference paths whose body is JSON; they go to the engine as they are. */
-const JSON_PATHS: ReadonlySet<string> = new Set([
-  "/v1/chat/completions",
-  "/v1/completions",
-  "/v1/embeddings",
-  "/v1/responses",
-  "/v1/rerank",
-  "/rerank",
-  "/v1/audio/speech",
-  "/v1/images/generations",
-  "/v1/messages",
-  "/v1/messages/count_tokens",
-]);
+import { type Api, API_NAMES, apiForm } from "@farmgate/shared";
 
-/** The inference paths whose body is a form. */
-const FORM_PATHS: ReadonlySet<string> = new Set([
-  "/v1/audio/transcriptions",
-  "/v1/audio/translations",
-  "/v1/images/edits",
-  "/v1/images/variations",
-]);
+/** Those too that no caller of a gateway asks for: a gateway puts questions to some engines in their own way. */
+const BY_PATH: ReadonlyMap<string, Api> = new Map(API_NAMES.map((api) => [apiForm(api).path, api]));
 
-/** How a path's body is to be read; null: no inference path. */
-export function inferenceBody(path: string): "json" | "form" | null {
-  if (JSON_PATHS.has(path)) return "json";
-  return FORM_PATHS.has(path) ? "form" : null;
+/** What is asked for at an inference path (without query); null: no such path. */
+export function askedApi(path: string): Api | null {
+  return BY_PATH.get(path) ?? null;
 }

@@ -1,24 +1,30 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   apiFamily,
+  apiForm,
   type BodyBytes,
   type BodyScanner,
   type Clock,
+  type ErrorCode,
   FarmError,
   foundIn,
-  inferenceApi,
+  isAllowedOrigin,
   namedModel,
   onlyModel,
   pathOf,
+  queryModel,
   replaceModel,
+  replaceQueryModel,
   requestHeadersForWorker,
   scannerFor,
+  socketHeadersForWorker,
 } from "@farmgate/shared";
 import {
   answerError,
   BodyRoom,
   type BodyShare,
   type Caller,
+  type CallerSocket,
   type KeyRing,
   type Log,
   readBody,
@@ -30,12 +36,29 @@ import type { Executor } from "../executor.ts";
 import type { Learned } from "../figures/learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
+import { askedApi } from "./agent-paths.ts";
 import { callerOf, requestIdOf } from "./asked.ts";
 import { allowedModel, usableModels } from "./allowed-model.ts";
+import { refuseUnspoken } from "./spoken.ts";
 import { type Order, type Served, ServedRequest } from "./served-request.ts";
 
 /** Bytes. */
 export const BODY_LIMIT = 100 * 1_024 ** 2;
+
+/** A request before it is known what it asks for. */
+interface Asked {
+  requestId: string;
+  known: Caller;
+  /** Who shares a turn in the queue. */
+  caller: string;
+  startedAt: number;
+  share: BodyShare;
+}
+
+const MORE_HEADERS: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
+  method_not_allowed: ["allow", "POST"],
+  upgrade_required: ["upgrade", "websocket"],
+};
 
 export interface InferenceContext {
   models: ModelBook;
@@ -61,7 +84,7 @@ export class Inference {
   }
 
   /** Answers the request, whatever happens to it; never rejects. */
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async handle(request: IncomingMessage, response: ServerResponse, socket: CallerSocket | null = null): Promise<void> {
     const startedAt = this.#context.clock.now();
     const requestId = requestIdOf(request.headers);
     const family = apiFamily(pathOf(request.url ?? ""));
@@ -74,13 +97,14 @@ export class Inference {
       caller = callerOf(known.name, request.headers);
       const share = this.#bodies.share();
       response.once("close", () => share.release());
-      const { order, body } = await this.#read(request, { requestId, known, caller, startedAt, share });
+      const asked = { requestId, known, caller, startedAt, share };
+      const { order, body } =
+        socket === null ? await this.#read(request, asked) : this.#readSocket(request, socket, asked);
       model = order.model;
       new ServedRequest({ ...order, family }, body, response, this.#context, record).start();
     } catch (thrown) {
       const error = this.#asFarmError(thrown, requestId);
-      const headers = error.code === "method_not_allowed" ? ["allow", "POST"] : [];
-      answerError(response, error, { family, requestId, headers });
+      answerError(response, error, { family, requestId, headers: MORE_HEADERS[error.code] ?? [] });
       record({ status: error.status, waitedMs: null, firstByteMs: null, answer: null, error: error.message });
     }
   }
@@ -90,41 +114,68 @@ export class Inference {
     for (const stop of this.#arriving) stop(why);
   }
 
-  async #read(
-    request: IncomingMessage,
-    asked: { requestId: string; known: Caller; caller: string; startedAt: number; share: BodyShare },
-  ): Promise<{ order: Omit<Order, "family">; body: BodyBytes }> {
+  async #read(request: IncomingMessage, asked: Asked): Promise<{ order: Omit<Order, "family">; body: BodyBytes }> {
     const url = request.url ?? "";
+    const api = askedApi(pathOf(url)) ?? "chat";
+    if (apiForm(api).body === "none") {
+      throw new FarmError("upgrade_required", `${pathOf(url)} takes a WebSocket, not a plain request.`);
+    }
     if (request.method !== "POST") {
       throw new FarmError("method_not_allowed", `${pathOf(url)} takes POST, not ${request.method}.`);
     }
-    const api = inferenceApi(pathOf(url)) ?? "chat";
-    const { priority, deadlineMs } = wishesOf(request.headers);
     const scanner = scannerFor(api, request.rawHeaders);
     const body = await this.#receive(request, asked.share, scanner);
     const scan = foundIn(scanner.finish(), request.headers["content-encoding"]);
     const { models } = this.#context;
     const name = namedModel(api, scan.model, url) ?? onlyModel(usableModels(models, asked.known));
     const model = allowedModel(name, models, asked.known);
-    this.#jobs += 1;
-    const order = {
-      requestId: asked.requestId,
-      method: "POST",
-      path: url,
-      headers: headersForEngine(request.rawHeaders, model),
-      model,
-      job: {
-        id: String(this.#jobs),
-        requestId: asked.requestId,
-        model: model.name,
-        caller: asked.caller,
-        priority: priority ?? "interactive",
-        arrivedAt: asked.startedAt,
-        deadlineAt: deadlineMs === null ? null : asked.startedAt + deadlineMs,
-        kind: "request" as const,
-      },
-    };
+    refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
+    const headers = withKeyOf(model, requestHeadersForWorker(request.rawHeaders));
+    const order = { socket: null, method: "POST", path: url, headers, ...this.#jobFor(request, model, asked) };
     return { order, body: replaceModel(body, scan, model.engineName) };
+  }
+
+  /** A WebSocket's request has no body; its query names the model. */
+  #readSocket(
+    request: IncomingMessage,
+    socket: CallerSocket,
+    asked: Asked,
+  ): { order: Omit<Order, "family">; body: null } {
+    const url = request.url ?? "";
+    const api = askedApi(pathOf(url));
+    if (api === null || apiForm(api).body !== "none") {
+      throw new FarmError("not_found", `There is no WebSocket at ${pathOf(url).slice(0, 200)}.`);
+    }
+    // Whoever may open one may read it, and a browser lets every page try.
+    if (request.headers.origin !== undefined && !isAllowedOrigin(request.headers.origin, [])) {
+      throw new FarmError("forbidden", "Pages from elsewhere may not open a WebSocket here.");
+    }
+    const named = queryModel(url);
+    const model = allowedModel(named.model, this.#context.models, asked.known);
+    refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
+    const path = replaceQueryModel(url, named, model.engineName);
+    const headers = withKeyOf(model, socketHeadersForWorker(request.rawHeaders));
+    return { order: { socket, method: "GET", path, headers, ...this.#jobFor(request, model, asked) }, body: null };
+  }
+
+  #jobFor(
+    { headers }: IncomingMessage,
+    model: ServedModel,
+    { requestId, caller, startedAt }: Asked,
+  ): Pick<Order, "requestId" | "model" | "job"> {
+    const { priority, deadlineMs } = wishesOf(headers);
+    this.#jobs += 1;
+    const job = {
+      id: String(this.#jobs),
+      requestId,
+      model: model.name,
+      caller,
+      priority: priority ?? "interactive",
+      arrivedAt: startedAt,
+      deadlineAt: deadlineMs === null ? null : startedAt + deadlineMs,
+      kind: "request" as const,
+    };
+    return { requestId, model, job };
   }
 
   #receive(request: IncomingMessage, share: BodyShare, scanner: BodyScanner): Promise<BodyBytes> {
@@ -177,9 +228,8 @@ function rounded(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms);
 }
 
-/** The caller's headers without its credentials, and the engine's own key in their place. */
-function headersForEngine(raw: readonly string[], { apiKey }: ServedModel): string[] {
-  const headers = requestHeadersForWorker(raw);
+/** The engine's own key in the place of the caller's. */
+function withKeyOf({ apiKey }: ServedModel, headers: string[]): string[] {
   if (apiKey !== null) headers.push("authorization", `Bearer ${apiKey}`);
   return headers;
 }

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { adapterFor } from "@farmgate/engines";
 import { type Clock, isEventStream } from "@farmgate/shared";
 import type { ExchangeOutcome, ExchangeSink } from "@farmgate/wire";
@@ -28,6 +29,10 @@ export class LoadingAnswer implements ExchangeSink {
     if (status !== 503 || isEventStream(rawHeaders)) return this.#sink.head(status, rawHeaders);
     const stopTimer = this.#clock.after(HELD_MS, () => this.#release());
     this.#held = { rawHeaders, pieces: [], bytes: 0, stopTimer };
+  }
+
+  upgraded(rawHeaders: string[], upstream: Socket): void {
+    this.#sink.upgraded?.(rawHeaders, upstream);
   }
 
   data(chunk: Buffer): boolean {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import {
   answerHeadersForCaller,
   type ApiFamily,
@@ -13,11 +14,15 @@ import {
   answerError,
   AnswerRelay,
   AnswerTail,
+  type CallerSocket,
   Exchange,
   type ExchangeFailure,
   type ExchangeOutcome,
+  type ExchangeRequest,
   type ExchangeSink,
+  failureOf,
   onCallerLeft,
+  Tunnel,
   type Upstream,
   type Upstreams,
 } from "@farmgate/wire";
@@ -41,6 +46,8 @@ const COLON = 0x3a;
 /** One caller's request, ready to be sent. */
 export interface Order {
   requestId: string;
+  /** The caller's connection, where it is to become a WebSocket; null: a plain request. */
+  socket: CallerSocket | null;
   family: ApiFamily;
   method: string;
   /** With query, below the engine's address. */
@@ -85,6 +92,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
   #body: BodyBytes | null;
   #job: Job;
   #exchange: Exchange | null = null;
+  #tunnel: Tunnel | null = null;
   /** Calls off the next try at an engine that is loading; null: no such pause. */
   #endPause: (() => void) | null = null;
   #ended = false;
@@ -102,7 +110,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
 
   constructor(
     order: Order,
-    body: BodyBytes,
+    body: BodyBytes | null,
     response: ServerResponse,
     context: RequestContext,
     onEnd: (served: Served) => void,
@@ -116,7 +124,8 @@ export class ServedRequest implements Waiter, ExchangeSink {
     this.#startedAt = context.clock.now();
     this.#answer = new AnswerRelay(response, this.#tail, () => this.#exchange?.resume());
     this.#signs = new SignsOfLife(response, context.clock);
-    onCallerLeft(response.req, response, () => this.#callerLeft());
+    if (order.socket === null) onCallerLeft(response.req, response, () => this.#callerLeft());
+    else order.socket.onLeft(() => this.#callerLeft());
     response.on("error", () => this.#callerLeft());
   }
 
@@ -139,6 +148,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
   cut(error: FarmError): void {
     if (this.#endPause !== null) return this.#breakOff(error);
     if (!this.#left) this.#cutBy = error;
+    this.#tunnel?.destroy();
     this.#exchange?.cancel();
   }
 
@@ -150,6 +160,19 @@ export class ServedRequest implements Waiter, ExchangeSink {
     this.#headAt = this.#context.clock.now();
     this.#status = status;
     this.#body = null;
+  }
+
+  /** The engine has its WebSocket, and holds the slot until that ends. */
+  upgraded(rawHeaders: string[], engine: Socket): void {
+    const { socket, requestId, model } = this.#order;
+    if (socket === null) throw new Error("no WebSocket was asked for");
+    this.#headAt = this.#context.clock.now();
+    const own = [HEADER.requestId, requestId, HEADER.model, headerSafe(model.name)];
+    const headers = ["connection", "Upgrade", "upgrade", "websocket", ...answerHeadersForCaller(rawHeaders), ...own];
+    this.#tunnel = new Tunnel(socket.switch(headers), engine, this.#context.clock, (broke) => {
+      const why = this.#cutBy ?? (broke && toFarmError({ ...failureOf(broke, "body"), reused: false }, model.name));
+      this.#finish(why?.status ?? 101, why?.message ?? null);
+    });
   }
 
   data(chunk: Buffer): boolean {
@@ -179,8 +202,9 @@ export class ServedRequest implements Waiter, ExchangeSink {
   }
 
   #send({ pool, origin, prefix }: Upstream): void {
-    const { method, path, headers } = this.#order;
-    const request = { origin, method, path: prefix + path, headers, body: this.#body };
+    const { method, path, headers, socket } = this.#order;
+    const plain = { origin, method, path: prefix + path, headers, body: this.#body };
+    const request: ExchangeRequest = socket === null ? plain : { ...plain, upgrade: "websocket" };
     const firstByteMs = Math.min(ENGINE_TIMEOUTS.firstByteMs, this.#deadlineLeft());
     const timeouts = { ...ENGINE_TIMEOUTS, firstByteMs };
     const { clock } = this.#context;

@@ -1,3 +1,4 @@
+import type { EngineName } from "@farmgate/engines";
 import { nameKey, parseJson } from "@farmgate/shared";
 import { z } from "zod";
 
@@ -30,13 +31,20 @@ export function namesModel(body: string, engineName: string): boolean {
 
 /** What an engine tells of itself and of a loaded model; null while unknown. */
 export interface EngineFacts {
-  engine: string | null;
+  engine: EngineName | null;
   /** Tokens that one request gets. */
   contextLength: number | null;
 }
 
 /** Who signs an engine's list, and what Farmgate calls that engine. */
-const SIGNATURES: Readonly<Record<string, string>> = { llamacpp: "llama-server", vllm: "vllm" };
+const SIGNATURES: Readonly<Record<string, EngineName>> = {
+  llamacpp: "llama-server",
+  vllm: "vllm",
+  sglang: "sglang",
+  "llama-swap": "llama-swap",
+  koboldcpp: "koboldcpp",
+  jano: "jano",
+};
 
 /** Reads them from the engine's `/v1/models` (llama-server: `meta.n_ctx`, vLLM: `max_model_len`). */
 export function factsOf(body: string, engineName: string): EngineFacts {

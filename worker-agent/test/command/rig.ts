@@ -97,6 +97,7 @@ export async function commandRig() {
         leaves: "call",
         kind: null,
         apis: null,
+        engine: null,
         quantization: null,
         digest: null,
         sharesUrl: false,

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { createLog, createSystemClock, KeyRing, Upstreams } from "@farmgate/wire";
 import { expect, it, onTestFinished } from "vitest";
 import type { Waiter } from "../../src/executor.ts";
+import { Learned } from "../../src/figures/learned.ts";
 import { agentConfigSchema } from "../../src/index.ts";
 import { Inference, type InferenceContext } from "../../src/serve/inference.ts";
 import { ModelBook } from "../../src/served-model.ts";
@@ -26,7 +27,7 @@ it("gives an attached engine its own key, and never the caller's", async () => {
     keys: new KeyRing([]),
     executor: { submit: (_job: unknown, waiter: Waiter) => waiter.granted(0), finished() {}, leave() {} },
     upstreams,
-    learned: ignored,
+    learned: new Learned(),
     metrics: ignored,
     clock,
     log: createLog("agent", "silent"),

@@ -11,6 +11,7 @@ describe("what an engine's list tells of a loaded model", () => {
       { engine: "llama-server", contextLength: 8_192 },
     ],
     ["vLLM", { owned_by: "vllm", max_model_len: 32_768 }, { engine: "vllm", contextLength: 32_768 }],
+    ["SGLang", { owned_by: "sglang", max_model_len: 4_096 }, { engine: "sglang", contextLength: 4_096 }],
     ["any other", { owned_by: "library" }, { engine: null, contextLength: null }],
     ["one that talks nonsense", { owned_by: 1, meta: [], max_model_len: -1 }, { engine: null, contextLength: null }],
   ])("is read as %s has it", (_engine, entry, facts) => {

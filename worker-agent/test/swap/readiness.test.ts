@@ -48,6 +48,7 @@ async function engine(answer: (path: string, asked: number) => [number, unknown]
     drainOnAbort: { bytes: 0, ms: 0 },
     kind: null,
     apis: null,
+    engine: null,
     quantization: null,
     digest: null,
     ...changes,

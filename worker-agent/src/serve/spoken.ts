@@ -1,0 +1,20 @@
+import { type EngineName, spokenBy } from "@farmgate/engines";
+import { type Api, FarmError } from "@farmgate/shared";
+import type { ServedModel } from "../served-model.ts";
+
+/**
+ * What a model can be asked for: as its engine says of it, else as that kind of engine has it. `learned` is the engine
+ * by its own list, once the model was loaded. Of an engine that is not known all that OpenAI has.
+ */
+export function spokenOf({ apis, engine }: ServedModel, learned: EngineName | null): Iterable<Api> {
+  return apis ?? spokenBy(engine ?? learned);
+}
+
+/** Throws `not_supported` for what the engine is known not to have, so that its model is not loaded for nothing. */
+export function refuseUnspoken(api: Api, model: ServedModel, learned: EngineName | null): void {
+  const kind = model.engine ?? learned;
+  if (model.apis === null && kind === null) return;
+  if (model.apis?.includes(api) ?? spokenBy(kind).has(api)) return;
+  const served = [...spokenOf(model, learned)].join(", ") || "nothing that is offered here";
+  throw new FarmError("not_supported", `${model.name} is not served as ${api}: its engine serves ${served} with it.`);
+}
