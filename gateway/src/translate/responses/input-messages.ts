@@ -3,6 +3,7 @@ import { listOf, textOf } from "../json-fields.ts";
 import { kindOf, nameAt, objectAt } from "../request-fields.ts";
 import type { JsonObject } from "../translation.ts";
 import { toChatContent } from "./content.ts";
+import { nameInChat } from "./tools.ts";
 
 interface ChatMessage {
   role: "system" | "user" | "assistant" | "tool";
@@ -33,11 +34,11 @@ function addItem(thread: Thread, item: JsonObject, param: string): void {
     case "reasoning":
       return thread.think(listOf(item["content"]).length > 0 ? item["content"] : item["summary"]);
     case "function_call":
-      return thread.call(textOf(item["call_id"]), nameAt(item["name"], `${param}.name`), textOf(item["arguments"]));
+      return thread.call(textOf(item["call_id"]), calledName(item, param), textOf(item["arguments"]));
     case "custom_tool_call":
       return thread.call(
         textOf(item["call_id"]),
-        nameAt(item["name"], `${param}.name`),
+        calledName(item, param),
         JSON.stringify({ input: textOf(item["input"]) }),
       );
     case "function_call_output":
@@ -50,6 +51,10 @@ function addItem(thread: Thread, item: JsonObject, param: string): void {
         param,
       });
   }
+}
+
+function calledName({ name, namespace }: JsonObject, param: string): string {
+  return nameInChat(namespace, nameAt(name, `${param}.name`));
 }
 
 function roleOf(role: unknown, param: string): "system" | "user" | "assistant" {

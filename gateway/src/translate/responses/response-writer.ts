@@ -7,6 +7,7 @@ import { CallItem } from "./call-item.ts";
 import type { Emit, ItemStatus, OpenItem } from "./open-item.ts";
 import { type ResponseState, responseObject } from "./response-object.ts";
 import { TextItem, type TextKind } from "./text-item.ts";
+import type { Tools } from "./tools.ts";
 
 /** A call that is being written. */
 interface OpenCall extends CallPiece {
@@ -21,7 +22,7 @@ interface OpenCall extends CallPiece {
 export class ResponseWriter implements AnswerWriter {
   readonly #body: JsonObject;
   readonly #context: TranslationContext;
-  readonly #custom: ReadonlySet<string>;
+  readonly #called: Tools["called"];
   readonly #thinking: TextKind;
   readonly #items: OpenItem[] = [];
   readonly #calls = new CallTable<OpenCall>();
@@ -35,10 +36,10 @@ export class ResponseWriter implements AnswerWriter {
   #finish: string | null = null;
   #response: object = {};
 
-  constructor(body: JsonObject, context: TranslationContext, custom: ReadonlySet<string>) {
+  constructor(body: JsonObject, context: TranslationContext, called: Tools["called"]) {
     this.#body = body;
     this.#context = context;
-    this.#custom = custom;
+    this.#called = called;
     this.#thinking = asksForSummary(body) ? "summary" : "reasoning";
     let sequence = 0;
     this.#emit = (name, data) => {
@@ -95,10 +96,10 @@ export class ResponseWriter implements AnswerWriter {
   #writeCall(piece: CallPiece): string {
     let events = "";
     const { item } = this.#calls.add(piece, (first) => {
-      if (first.name === null) throw new TranslationError("a call of a tool that is not named");
-      const kind = this.#custom.has(first.name) ? "custom" : "function";
       const { id, name } = first;
-      const begun = new CallItem(kind, this.#emit, this.#items.length, this.#context.requestId, { id, name });
+      if (name === null) throw new TranslationError("a call of a tool that is not named");
+      const tool = this.#called.get(name) ?? { name, namespace: null, custom: false };
+      const begun = new CallItem({ ...tool, id }, this.#emit, this.#items.length, this.#context.requestId);
       events = this.#closeText() + this.#opened(begun);
       return { ...first, item: begun };
     });

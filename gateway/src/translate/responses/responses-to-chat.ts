@@ -9,7 +9,7 @@ import { readTools } from "./tools.ts";
 export const responsesToChat: Translator = (body, context) => {
   const tools = readTools(body);
   const chat = toChatBody(body, context, tools);
-  const writer = () => new ResponseWriter(body, context, tools.custom);
+  const writer = () => new ResponseWriter(body, context, tools.called);
   const writeWhole = (answer: unknown) => {
     const whole = writer();
     const events = whole.add(readWhole(readChat, answer)) + whole.finish();

@@ -104,6 +104,28 @@ describe("a request of /v1/responses put as chat", () => {
     });
   });
 
+  it("leaves out a tool that OpenAI runs where the model is free not to use it", () => {
+    const chat = put({ tools: [{ type: "web_search", external_web_access: false }, FUNCTION], tool_choice: "auto" });
+    expect(chat["tools"]).toMatchObject([{ function: { name: "look" } }]);
+    expect(put({ tools: [{ type: "web_search" }] })).not.toHaveProperty("tools");
+  });
+
+  it("offers the tools of a namespace under names of their own, and knows calls of them again", () => {
+    const group = {
+      type: "namespace",
+      name: "crm",
+      description: "d",
+      tools: [FUNCTION, { type: "custom", name: "note" }],
+    };
+    const called = { type: "function_call", call_id: "a", namespace: "crm", name: "look", arguments: "{}" };
+    const choice = { type: "function", name: "look", namespace: "crm" };
+    expect(put({ tools: [group, FUNCTION], tool_choice: choice, input: [called] })).toMatchObject({
+      tools: [{ function: { name: "crm__look" } }, { function: { name: "crm__note" } }, { function: { name: "look" } }],
+      tool_choice: { function: { name: "crm__look" } },
+      messages: [{ tool_calls: [{ function: { name: "crm__look" } }] }],
+    });
+  });
+
   it("tells the model of a custom tool what its text must be like", () => {
     const format = { type: "grammar", syntax: "lark", definition: "start: WORD" };
     expect(put({ tools: [{ type: "custom", name: "patch", description: "patches", format }] })).toMatchObject({
@@ -153,7 +175,11 @@ describe("a request of /v1/responses put as chat", () => {
     ["a kept conversation", { conversation: "conv_1" }, "conversation"],
     ["a kept prompt", { prompt: { id: "p" } }, "prompt"],
     ["an answer for later", { background: true }, "background"],
-    ["a tool that OpenAI runs", { tools: [{ type: "web_search" }] }, "tools"],
+    [
+      "a tool that OpenAI runs, where one must be used",
+      { tools: [{ type: "web_search" }], tool_choice: "required" },
+      "tools",
+    ],
     ["the choice of one", { tool_choice: { type: "file_search" } }, "tool_choice"],
     ["an item that is kept", { input: [{ type: "item_reference", id: "x" }] }, "input[0]"],
     ["an item of such a tool", { input: [{ type: "web_search_call" }] }, "input[0]"],
