@@ -12,7 +12,11 @@ const oddValue: fc.Arbitrary<unknown> = fc.oneof(
 export function spoiled<T>(good: T): fc.Arbitrary<T> {
   const places = pathsOf(good);
   const faults = fc.array(fc.tuple(fc.constantFrom(...places), oddValue), { minLength: 1, maxLength: 3 });
-  return faults.map((all) => all.reduce((value, [path, odd]) => replaced(value, path, odd), good as unknown) as T);
+  return faults.map((all) => {
+    const value = all.reduce<unknown>((whole, [path, odd]) => replaced(whole, path, odd), good);
+    // JSON again: what is left out of a list is null there.
+    return JSON.parse(JSON.stringify(value)) as T;
+  });
 }
 
 /** Of all that is inside it. */

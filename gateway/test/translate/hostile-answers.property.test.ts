@@ -46,11 +46,12 @@ describe.each(STREAMED)("a worker's stream, $from by $name", ({ from, translated
 
 describe.each(EVERY_WAY)("a worker's whole answer, $from by $name", ({ from, translated }) => {
   const good = WHOLES[translated.api];
+  const faultsOf = (text: string | null) => (translated.streams ? faultsIn(from, text ?? "") : []);
 
   it("is told where it is good", () => {
     const { text, problem } = tellWhole(from, translated, good);
     expect(problem).toBeNull();
-    if (translated.streams) expect(faultsIn(from, text ?? "")).toEqual([]);
+    expect(faultsOf(text)).toEqual([]);
   });
 
   it("comes to a legal one or a problem, whatever stands where something else was expected", () => {
@@ -58,7 +59,7 @@ describe.each(EVERY_WAY)("a worker's whole answer, $from by $name", ({ from, tra
       fc.property(spoiled(good), (answer) => {
         const { text, problem } = tellWhole(from, translated, answer);
         expect(text === null).toBe(problem !== null);
-        if (translated.streams) expect(faultsIn(from, text ?? "")).toEqual([]);
+        expect(faultsOf(text)).toEqual([]);
       }),
       { numRuns: 300 },
     );
