@@ -131,14 +131,13 @@ async function ask(
   call.warmth = choice.warmth;
   call.attempts += 1;
   try {
-    let end = await askOnce(farm, call, received, choice, put, history);
+    let end = await askOnce(farm, call, received, request, choice, put, history);
     const plainer = withoutUsage(put, faultStatus(end));
     if (plainer !== null) {
       farm.metrics.retried("usage_refused");
-      end = await askOnce(farm, call, received, choice, plainer, history);
+      end = await askOnce(farm, call, received, request, choice, plainer, history);
     }
     if (end.kind !== "failed") return end;
-    hold(request, choice, end.failed);
     return noteFailure(farm, call, received, choice, end, history);
   } finally {
     taken.release();
@@ -156,6 +155,7 @@ async function askOnce(
   farm: Farm,
   call: Call,
   received: Received,
+  request: RoutingRequest,
   choice: Taken["choice"],
   put: Translated | null,
   history: readonly FailedAttempt[],
@@ -163,11 +163,13 @@ async function askOnce(
   const { url } = choice.worker.config;
   const end = await sendTo(farm, call, received, choice, put, farm.upstreams.to(url));
   if (end.kind !== "failed") return end;
+  hold(request, choice, end.failed);
   if (afterFailure([...history, end.failed], false, farm.config.retry).step !== "fresh") return end;
   farm.metrics.retried("stale_connection");
   const fresh = farm.upstreams.fresh(url);
   const again = await sendTo(farm, call, received, choice, put, fresh);
   void fresh.pool.close();
+  if (again.kind === "failed") hold(request, choice, again.failed);
   return again;
 }
 
