@@ -1,5 +1,5 @@
-import { FarmError } from "./errors.ts";
 import { MAX_MODEL_NAME } from "./model-name.ts";
+import { unroutable } from "./unroutable.ts";
 
 /** Where the query of a request target names the model. */
 export interface QueryModel {
@@ -9,8 +9,15 @@ export interface QueryModel {
   end: number;
 }
 
-/** Reads `?model=` of a request target. Throws `invalid_request` when there is none, two of them, or no good name. */
+/** Reads `?model=` of a request target that needs one. Throws `invalid_request`. */
 export function queryModel(target: string): QueryModel {
+  const found = maybeQueryModel(target);
+  if (found === null) throw unroutable("its address needs the model, as in ?model=NAME", "model");
+  return found;
+}
+
+/** Reads `?model=` of a request target; null: none, or empty. Throws `invalid_request` for two, or for no good name. */
+export function maybeQueryModel(target: string): QueryModel | null {
   const found: QueryModel[] = [];
   let at = target.indexOf("?") + 1;
   while (at > 0 && at <= target.length) {
@@ -24,10 +31,12 @@ export function queryModel(target: string): QueryModel {
     at = next < 0 ? 0 : next + 1;
   }
   const [first] = found;
-  if (first === undefined || first.model === "") throw refused("its address needs the model, as in ?model=NAME");
-  if (found.length > 1) throw refused("its address names two models");
-  if (first.model.length > MAX_MODEL_NAME) throw refused(`a model's name has at most ${MAX_MODEL_NAME} characters`);
-  return first;
+  if (first === undefined) return null;
+  if (found.length > 1) throw unroutable("its address names two models", "model");
+  if (first.model.length > MAX_MODEL_NAME) {
+    throw unroutable(`\`model\` must not be longer than ${MAX_MODEL_NAME} characters`, "model");
+  }
+  return first.model === "" ? null : first;
 }
 
 /** The same target with another model: that value changes, nothing else. */
@@ -42,8 +51,4 @@ function decoded(text: string): string {
   } catch {
     return spaced;
   }
-}
-
-function refused(why: string): FarmError {
-  return new FarmError("invalid_request", `The request cannot be routed: ${why}.`, { param: "model" });
 }

@@ -20,6 +20,10 @@ describe("the model that a request names", () => {
     expect(() => namedModel("image-edits", null, "/v1/images/edits")).toThrow("neither the body nor the query");
   });
 
+  it("is refused where the query names two", () => {
+    expect(() => namedModel("infill", null, "/infill?model=a&model=b")).toThrow("names two models");
+  });
+
   it("has a bounded length", () => {
     expect(() => namedModel("infill", null, `/infill?model=${"x".repeat(501)}`)).toThrow("longer than 500");
   });
