@@ -39,7 +39,10 @@ describe("a request in another API than the worker's", () => {
     const deep = 50_000;
     const calls = [{ id: "c", function: { name: "f", arguments: `{"a":${"[".repeat(deep)}${"]".repeat(deep)}}` } }];
     const message = { role: "assistant", content: null, tool_calls: calls };
-    const { gateway, ask } = await farm(["chat"], refuses(200, { choices: [{ message, finish_reason: "tool_calls" }] }));
+    const { gateway, ask } = await farm(
+      ["chat"],
+      refuses(200, { choices: [{ message, finish_reason: "tool_calls" }] }),
+    );
     const answer = await ask();
     expect(answer.status).toBe(502);
     expect(await answer.text()).toContain("could not be translated");

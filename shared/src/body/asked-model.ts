@@ -33,7 +33,8 @@ export function namedModel(api: Api, inBody: string | null, target: string): str
 export function onlyModel(served: readonly string[]): string {
   const [only, ...others] = served;
   if (only !== undefined && others.length === 0) return only;
-  if (only === undefined) throw unroutable("the body has no `model`, and none is served here that can be asked so", "model");
+  if (only === undefined)
+    throw unroutable("the body has no `model`, and none is served here that can be asked so", "model");
   const names = served.slice(0, LISTED).map((name) => JSON.stringify(name));
   const more = served.length > LISTED ? ` and ${served.length - LISTED} more` : "";
   throw unroutable(`the body has no \`model\`, and several can be asked so: ${names.join(", ")}${more}`, "model");
