@@ -9,15 +9,15 @@ export interface QueryModel {
   end: number;
 }
 
-/** Reads `?model=` of a request target that needs one. Throws `invalid_request`. */
+/** Reads `?model=` of a request target. Throws `invalid_request` when there is none, two of them, or no good name. */
 export function queryModel(target: string): QueryModel {
-  const found = maybeQueryModel(target);
+  const found = findQueryModel(target);
   if (found === null) throw unroutable("its address needs the model, as in ?model=NAME", "model");
   return found;
 }
 
-/** Reads `?model=` of a request target; null: none, or empty. Throws `invalid_request` for two, or for no good name. */
-export function maybeQueryModel(target: string): QueryModel | null {
+/** The same, for a path that may name it elsewhere. null: there is none, or an empty one. */
+export function findQueryModel(target: string): QueryModel | null {
   const found: QueryModel[] = [];
   let at = target.indexOf("?") + 1;
   while (at > 0 && at <= target.length) {
@@ -31,12 +31,11 @@ export function maybeQueryModel(target: string): QueryModel | null {
     at = next < 0 ? 0 : next + 1;
   }
   const [first] = found;
-  if (first === undefined) return null;
+  if (first === undefined || (first.model === "" && found.length === 1)) return null;
   if (found.length > 1) throw unroutable("its address names two models", "model");
-  if (first.model.length > MAX_MODEL_NAME) {
-    throw unroutable(`\`model\` must not be longer than ${MAX_MODEL_NAME} characters`, "model");
-  }
-  return first.model === "" ? null : first;
+  if (first.model.length > MAX_MODEL_NAME)
+    throw unroutable(`a model's name has at most ${MAX_MODEL_NAME} characters`, "model");
+  return first;
 }
 
 /** The same target with another model: that value changes, nothing else. */

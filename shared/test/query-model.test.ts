@@ -19,7 +19,7 @@ describe("the model in a query", () => {
     ["/v1/realtime?model=&y=1", "needs the model"],
     ["/v1/realtime?models=a", "needs the model"],
     ["/v1/realtime?model=a&model=a", "two models"],
-    [`/v1/realtime?model=${"a".repeat(2_000)}`, "longer than 500"],
+    [`/v1/realtime?model=${"a".repeat(2_000)}`, "at most"],
   ])("is asked for where it is missing or ambiguous: %s", (target, message) => {
     expect(() => queryModel(target)).toThrow(message);
   });

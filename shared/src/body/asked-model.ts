@@ -1,5 +1,5 @@
 import { type Api, apiForm } from "../apis.ts";
-import { maybeQueryModel } from "../query-model.ts";
+import { findQueryModel } from "../query-model.ts";
 import { unroutable } from "../unroutable.ts";
 
 /** llama.cpp's own paths: a server of it has mostly one model, which its clients do not name. */
@@ -19,7 +19,7 @@ export function namedModel(api: Api, inBody: string | null, target: string): str
   if (inBody !== null) return inBody; // 1
   const { body } = apiForm(api);
   if (body === "form" || NEEDS_NO_NAME.has(api)) {
-    const inQuery = maybeQueryModel(target)?.model ?? null; // 2
+    const inQuery = findQueryModel(target)?.model ?? null; // 2
     if (inQuery !== null || NEEDS_NO_NAME.has(api)) return inQuery; // 3
     throw unroutable("neither the body nor the query has a `model`", "model");
   }
