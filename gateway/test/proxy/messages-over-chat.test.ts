@@ -45,7 +45,6 @@ describe("a request in another API than the worker's", () => {
     );
     const answer = await ask();
     expect(answer.status).toBe(502);
-    expect(await answer.text()).toContain("could not be translated");
     const { workers } = (await (await fetch(`${gateway.url}/farm/workers`)).json()) as { workers: object[] };
     expect(workers).toMatchObject([{ name: "a", inflight: 0 }]);
   });
