@@ -142,11 +142,11 @@ async function ask(
   call.warmth = choice.warmth;
   call.attempts += 1;
   try {
-    let end = await askOnce(farm, call, received, choice, put, history);
+    let end = await askOnce(farm, call, received, request, choice, put, history);
     const plainer = withoutUsage(put, faultStatus(end));
     if (plainer !== null) {
       farm.metrics.retried("usage_refused");
-      end = await askOnce(farm, call, received, choice, plainer, history);
+      end = await askOnce(farm, call, received, request, choice, plainer, history);
     }
     if (end.kind !== "failed") return end;
     hold(request, choice, end.failed);
@@ -167,6 +167,7 @@ async function askOnce(
   farm: Farm,
   call: Call,
   received: Received,
+  request: RoutingRequest,
   choice: Taken["choice"],
   put: Translated | null,
   history: readonly FailedAttempt[],
@@ -176,6 +177,8 @@ async function askOnce(
   if (end.kind !== "failed") return end;
   if (afterFailure([...history, end.failed], false, farm.config.retry).step !== "fresh") return end;
   farm.metrics.retried("stale_connection");
+  // It may have been at work on it when its connection broke, whatever the second try tells.
+  hold(request, choice, end.failed);
   const fresh = farm.upstreams.fresh(url);
   const again = await sendTo(farm, call, received, choice, put, fresh);
   void fresh.pool.close();
