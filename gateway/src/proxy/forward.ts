@@ -95,9 +95,8 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
     const { choice } = taken;
     const { name } = choice.worker.config;
     tried.add(name);
-    const put = putAs(farm, call, received, choice);
+    const put = putOrLeave(farm, call, received, taken);
     if (put instanceof FarmError) {
-      taken.release();
       refusal ??= put;
       closeWay(request, choice, tried, farm.clock.now());
       continue;
@@ -109,6 +108,18 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
     if (!isLate(farm, received) && afterFailure(history, true, farm.config.retry).step === "final") {
       return { status: null, error: walkError(farm, request, tried, history) };
     }
+  }
+}
+
+/** As `putAs`; where the question cannot be put so, the place at that worker is free again. */
+function putOrLeave(farm: Farm, call: Call, received: Received, taken: Taken): Translated | FarmError | null {
+  let isPut = false;
+  try {
+    const put = putAs(farm, call, received, taken.choice);
+    isPut = !(put instanceof FarmError);
+    return put;
+  } finally {
+    if (!isPut) taken.release();
   }
 }
 
@@ -166,6 +177,8 @@ async function askOnce(
   hold(request, choice, end.failed);
   if (afterFailure([...history, end.failed], false, farm.config.retry).step !== "fresh") return end;
   farm.metrics.retried("stale_connection");
+  // It may have been at work on it when its connection broke, whatever the second try tells.
+  hold(request, choice, end.failed);
   const fresh = farm.upstreams.fresh(url);
   const again = await sendTo(farm, call, received, choice, put, fresh);
   void fresh.pool.close();
