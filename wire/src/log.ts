@@ -33,6 +33,14 @@ function isoTime(): string {
   return stamp;
 }
 
+/** An error in the log. What a parser says quotes what it read, which may be somebody's prompt: it is left out. */
+export function tellError(error: Error): object {
+  const told = pino.stdSerializers.err(error);
+  if (!(error instanceof SyntaxError)) return told;
+  const places = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
+  return { type: told.type, message: "not JSON", stack: places.join("\n") };
+}
+
 /**
  * The program's log on standard output: JSON lines, or readable ones on a terminal.
  * A line is written at the latest 100 ms after it was logged, and at the end of the process.
@@ -43,6 +51,7 @@ export function createLog(name: string, level: string = process.env["FARMGATE_LO
     level,
     timestamp: isoTime,
     formatters: { level: (label) => ({ level: label }) },
+    serializers: { err: tellError },
   };
   if (!process.stdout.isTTY) return pino(options, bufferedOutput());
   return pino(

@@ -187,10 +187,14 @@ export function isUnknownThere(tried: FailedAttempt): tried is Extract<FailedAtt
   return tried.by === "answer" && tried.meaning === "unknown_model";
 }
 
-/** Whether the worker may well have the model, but not what it was asked of it: another way may lead there. */
+/**
+ * Whether the worker may well have the model, but not what it was asked of it: another way may lead there. A 404 that
+ * speaks of the model is no such answer.
+ */
 export function isNotOfferedThere(tried: FailedAttempt): boolean {
   if (!isUnknownThere(tried)) return false;
-  return tried.status === 404 || tried.status === 405 || tried.status === 501;
+  if (tried.status === 404) return !/\bmodel\b/i.test(tried.reason);
+  return tried.status === 405 || tried.status === 501;
 }
 
 function isBackpressure(tried: FailedAttempt): tried is Extract<FailedAttempt, { by: "answer" }> {

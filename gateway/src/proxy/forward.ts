@@ -174,11 +174,10 @@ async function askOnce(
   const { url } = choice.worker.config;
   const end = await sendTo(farm, call, received, choice, put, farm.upstreams.to(url));
   if (end.kind !== "failed") return end;
+  // It may have been at work on it when its connection broke, whatever the second try tells.
   hold(request, choice, end.failed);
   if (afterFailure([...history, end.failed], false, farm.config.retry).step !== "fresh") return end;
   farm.metrics.retried("stale_connection");
-  // It may have been at work on it when its connection broke, whatever the second try tells.
-  hold(request, choice, end.failed);
   const fresh = farm.upstreams.fresh(url);
   const again = await sendTo(farm, call, received, choice, put, fresh);
   void fresh.pool.close();

@@ -4,7 +4,7 @@ import {
   type BodyScanner,
   foundIn,
   HEADER,
-  namedModel,
+  askedModel,
   NO_BODY,
   NOTHING_FOUND,
   queryModel,
@@ -24,7 +24,7 @@ export async function receive(farm: Farm, call: Call): Promise<Received> {
   const body = await readFrom(farm, call, scanner);
   call.receivedAt = farm.clock.now();
   const scan = foundIn(scanner.finish(), headers["content-encoding"]);
-  const model = namedModel(call.api, scan.model, call.request.url ?? "");
+  const model = askedModel(call.api, scan.model, call.request.url ?? "");
   const { priority, deadlineMs } = wishesOf(headers);
   const deadlineAt = deadlineMs === null ? null : call.arrivedAt + deadlineMs;
   return { body, scan, model, hops, priority, deadlineAt };

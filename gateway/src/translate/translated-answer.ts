@@ -21,7 +21,7 @@ export class TranslatedAnswer {
   #problem: string | null = null;
   #untold = false;
 
-  /** `family` streams: `event-stream` or lines, as the caller's API has it. */
+  /** `callerStreams`: what a stream of the caller's API is made of. */
   constructor(translated: Translated, callerStreams: "events" | "lines" | null, rawHeaders: readonly string[]) {
     this.#translated = translated;
     this.#contentType = contentTypeFor(translated.streams ? callerStreams : null);

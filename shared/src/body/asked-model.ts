@@ -15,7 +15,7 @@ const LISTED = 10;
  * 2. Where the body is a form, and on llama.cpp's own paths, clients may name it in the query (`?model=`).
  * 3. On llama.cpp's own paths they may leave it to the server.
  */
-export function namedModel(api: Api, inBody: string | null, target: string): string | null {
+export function askedModel(api: Api, inBody: string | null, target: string): string | null {
   if (inBody !== null) return inBody; // 1
   const { body } = apiForm(api);
   if (body === "form" || NEEDS_NO_NAME.has(api)) {

@@ -1,28 +1,28 @@
 import { describe, expect, it } from "vitest";
-import { namedModel, onlyModel } from "../../src/body/asked-model.ts";
+import { askedModel, onlyModel } from "../../src/body/asked-model.ts";
 
 describe("the model that a request names", () => {
   it("is the body's own, whatever the query says", () => {
-    expect(namedModel("chat", "m", "/v1/chat/completions?model=other")).toBe("m");
-    expect(namedModel("transcriptions", "m", "/v1/audio/transcriptions?model=other")).toBe("m");
-    expect(namedModel("completion", "m", "/completion?model=other")).toBe("m");
+    expect(askedModel("chat", "m", "/v1/chat/completions?model=other")).toBe("m");
+    expect(askedModel("transcriptions", "m", "/v1/audio/transcriptions?model=other")).toBe("m");
+    expect(askedModel("completion", "m", "/completion?model=other")).toBe("m");
   });
 
   it("may stand in the query of a form and of llama.cpp's own paths", () => {
-    expect(namedModel("transcriptions", null, "/v1/audio/transcriptions?a=b&model=org%2Fm%3Aq4")).toBe("org/m:q4");
-    expect(namedModel("infill", null, "/infill?model=m")).toBe("m");
+    expect(askedModel("transcriptions", null, "/v1/audio/transcriptions?a=b&model=org%2Fm%3Aq4")).toBe("org/m:q4");
+    expect(askedModel("infill", null, "/infill?model=m")).toBe("m");
   });
 
   it("may be left to the farm on llama.cpp's own paths alone", () => {
-    expect(namedModel("tokenize", null, "/tokenize")).toBeNull();
-    expect(namedModel("tokenize", null, "/tokenize?model=&x")).toBeNull();
-    expect(() => namedModel("chat", null, "/v1/chat/completions?model=m")).toThrow("the body has no `model`");
-    expect(() => namedModel("image-edits", null, "/v1/images/edits")).toThrow("neither the body nor the query");
+    expect(askedModel("tokenize", null, "/tokenize")).toBeNull();
+    expect(askedModel("tokenize", null, "/tokenize?model=&x")).toBeNull();
+    expect(() => askedModel("chat", null, "/v1/chat/completions?model=m")).toThrow("the body has no `model`");
+    expect(() => askedModel("image-edits", null, "/v1/images/edits")).toThrow("neither the body nor the query");
   });
 
   it("in the query has a bounded length, and is one", () => {
-    expect(() => namedModel("infill", null, `/infill?model=${"x".repeat(501)}`)).toThrow("at most 500");
-    expect(() => namedModel("infill", null, "/infill?model=a&model=b")).toThrow("two models");
+    expect(() => askedModel("infill", null, `/infill?model=${"x".repeat(501)}`)).toThrow("at most 500");
+    expect(() => askedModel("infill", null, "/infill?model=a&model=b")).toThrow("two models");
   });
 });
 

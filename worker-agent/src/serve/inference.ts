@@ -10,7 +10,7 @@ import {
   FarmError,
   foundIn,
   isAllowedOrigin,
-  namedModel,
+  askedModel,
   onlyModel,
   pathOf,
   queryModel,
@@ -128,7 +128,7 @@ export class Inference {
     const body = await this.#receive(request, asked.share, scanner);
     const scan = foundIn(scanner.finish(), request.headers["content-encoding"]);
     const { models } = this.#context;
-    const name = namedModel(api, scan.model, url) ?? onlyModel(this.#namesFor(api, asked.known));
+    const name = askedModel(api, scan.model, url) ?? onlyModel(this.#namesFor(api, asked.known));
     const model = allowedModel(name, models, asked.known);
     refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
     const headers = withKeyOf(model, requestHeadersForWorker(request.rawHeaders));
