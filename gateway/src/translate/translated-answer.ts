@@ -63,7 +63,7 @@ export class TranslatedAnswer {
   /** What a piece of the worker's stream comes to; empty: nothing yet. Once there is a problem nothing more comes. */
   push(chunk: Buffer, at: AnswerTime): string {
     this.#at = at;
-    this.#reader?.push(chunk);
+    this.#guarded(() => this.#reader?.push(chunk));
     return this.#take();
   }
 
@@ -98,8 +98,9 @@ export class TranslatedAnswer {
     try {
       step();
     } catch (error) {
-      if (!(error instanceof TranslationError)) throw error;
-      this.#problem = error.message;
+      if (error instanceof RangeError) this.#problem = "an answer that is nested too deeply";
+      else if (error instanceof TranslationError) this.#problem = error.message;
+      else throw error;
       this.#untold = error instanceof UntoldError;
     }
   }

@@ -1,7 +1,6 @@
-import { parseJson } from "@farmgate/shared";
+import { GrowingObject } from "../growing-object.ts";
 import { TranslationError } from "../translation.ts";
 import type { CallPiece } from "./chat-answer.ts";
-import { isObject } from "./fields.ts";
 import { callId, type MessageBlock } from "./message.ts";
 import { blockDelta, blockStart, blockStop } from "./message-events.ts";
 
@@ -13,10 +12,7 @@ interface QueuedBlock {
   /** What has come and was not written yet. */
   pending: string;
   /** All arguments of a call so far. */
-  args: string;
-  /** Whether their first `checked` letters are complete. */
-  complete: boolean;
-  checked: number;
+  args: GrowingObject;
   opened: boolean;
   closed: boolean;
 }
@@ -33,6 +29,8 @@ export class BlockQueue {
   readonly #waiting: QueuedBlock[] = [];
   readonly #calls: QueuedBlock[] = [];
   readonly #byIndex = new Map<number, QueuedBlock>();
+  /** The first call of each id. */
+  readonly #byId = new Map<string, QueuedBlock>();
   #closed = 0;
 
   constructor(messageId: string) {
@@ -61,7 +59,7 @@ export class BlockQueue {
       return "";
     }
     block.pending += piece.args;
-    block.args += piece.args;
+    block.args.add(piece.args);
     return this.#write();
   }
 
@@ -83,17 +81,18 @@ export class BlockQueue {
    * some engines number all calls 0, or none. (3) So is a name behind complete arguments, where there are no ids.
    */
   #find({ index, id, name, args }: CallPiece): QueuedBlock | null {
-    const named = id === null ? undefined : this.#calls.find((call) => call.id === id);
+    const named = id === null ? undefined : this.#byId.get(id);
     const block = index === null ? (named ?? this.#calls.at(-1)) : this.#byIndex.get(index); // (1)
     if (block === undefined || block === named) return block ?? null;
     if (id !== null) return null; // (2)
-    return name !== null && args !== "" && isComplete(block) ? null : block; // (3)
+    return name !== null && args !== "" && block.args.isComplete ? null : block; // (3)
   }
 
   #beginCall({ index, id, name }: CallPiece): QueuedBlock {
     const block = this.#begin("tool_use", id ?? callId(this.#messageId, this.#calls.length));
     block.name = name;
     this.#calls.push(block);
+    if (!this.#byId.has(block.id)) this.#byId.set(block.id, block);
     if (index !== null) this.#byIndex.set(index, block);
     return block;
   }
@@ -104,9 +103,7 @@ export class BlockQueue {
       id: id ?? "",
       name: null,
       pending: "",
-      args: "",
-      complete: false,
-      checked: 0,
+      args: new GrowingObject(),
       opened: false,
       closed: false,
     };
@@ -121,7 +118,7 @@ export class BlockQueue {
       if (head === undefined) return out;
       out += this.#writeMore(head);
       if (this.#waiting.length === 1 || !head.opened) return out;
-      if (head.type === "tool_use" && !isComplete(head)) return out;
+      if (head.type === "tool_use" && !head.args.isComplete) return out;
       out += this.#close(head);
     }
   }
@@ -157,13 +154,4 @@ function openingOf({ type, id, name }: QueuedBlock): MessageBlock | null {
     case "tool_use":
       return name === null ? null : { type, id, name, input: {} };
   }
-}
-
-/** Whether a call's arguments are. They are parsed only where they may well be: long ones come in many pieces. */
-function isComplete(call: QueuedBlock): boolean {
-  if (call.checked < call.args.length) {
-    call.checked = call.args.length;
-    call.complete = call.args.trimEnd().endsWith("}") && isObject(parseJson(call.args));
-  }
-  return call.complete;
 }

@@ -1,4 +1,5 @@
 import { parseJson } from "@farmgate/shared";
+import { GrowingObject } from "../growing-object.ts";
 import { TranslationError } from "../translation.ts";
 
 /** A piece of a call, as OpenAI-like engines stream it. */
@@ -14,7 +15,7 @@ export interface ToolCallPart {
 interface Call {
   id: string;
   name: string;
-  text: string;
+  args: GrowingObject;
 }
 
 /** Joins the pieces of a model's calls. */
@@ -32,7 +33,7 @@ export class ToolCalls {
     if (part.index !== null) this.#byIndex.set(part.index, open);
     open.id ||= part.id;
     open.name ||= part.name;
-    open.text += part.text;
+    open.args.add(part.text);
   }
 
   /**
@@ -41,7 +42,8 @@ export class ToolCalls {
    */
   whole(cut: boolean): object[] {
     const whole: object[] = [];
-    for (const { id, name, text } of this.#calls) {
+    for (const { id, name, args } of this.#calls) {
+      const { text } = args;
       const given = text.trim() === "" ? {} : parseJson(text);
       const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
       if (isObject && name !== "") {
@@ -53,7 +55,7 @@ export class ToolCalls {
   }
 
   #begin(): Call {
-    const call: Call = { id: "", name: "", text: "" };
+    const call: Call = { id: "", name: "", args: new GrowingObject() };
     this.#calls.push(call);
     return call;
   }
@@ -62,5 +64,5 @@ export class ToolCalls {
 function beginsAnother(part: ToolCallPart, open: Call): boolean {
   if (part.id !== "" && open.id !== "") return part.id !== open.id;
   if (part.name === "" || open.name === "") return false;
-  return part.name !== open.name || part.index === null || parseJson(open.text) !== undefined;
+  return part.name !== open.name || part.index === null || open.args.isComplete;
 }
