@@ -11,6 +11,13 @@ export interface QueryModel {
 
 /** Reads `?model=` of a request target. Throws `invalid_request` when there is none, two of them, or no good name. */
 export function queryModel(target: string): QueryModel {
+  const found = findQueryModel(target);
+  if (found === null) throw refused("its address needs the model, as in ?model=NAME");
+  return found;
+}
+
+/** The same, for a path that may name it elsewhere. null: there is none, or an empty one. */
+export function findQueryModel(target: string): QueryModel | null {
   const found: QueryModel[] = [];
   let at = target.indexOf("?") + 1;
   while (at > 0 && at <= target.length) {
@@ -24,7 +31,7 @@ export function queryModel(target: string): QueryModel {
     at = next < 0 ? 0 : next + 1;
   }
   const [first] = found;
-  if (first === undefined || first.model === "") throw refused("its address needs the model, as in ?model=NAME");
+  if (first === undefined || (first.model === "" && found.length === 1)) return null;
   if (found.length > 1) throw refused("its address names two models");
   if (first.model.length > MAX_MODEL_NAME) throw refused(`a model's name has at most ${MAX_MODEL_NAME} characters`);
   return first;

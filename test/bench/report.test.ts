@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseOptions } from "./options.ts";
 import { fullPlan, quickPlan } from "./plan.ts";
 import { cpuMs, cpuMsOf, openFilesLimitOf, residentKbOf } from "./process/proc-stat.ts";
-import { median, medianRatio } from "./report/median.ts";
+import { median, medianRatio, percentile } from "./report/median.ts";
 import { resultsText, withResults } from "./report/results-section.ts";
 import { isHeld, rowOfRounds } from "./report/row.ts";
 import { shown, table } from "./report/table.ts";
@@ -39,6 +39,9 @@ describe("figures", () => {
     expect(median([9, 1, 5])).toBe(5);
     expect(median([4, 1, 2, 3])).toBe(2.5);
     expect(median([])).toBeNaN();
+    expect(percentile([4, 1, 3, 2], 0.5)).toBe(2);
+    expect(percentile([4, 1, 3, 2], 0.99)).toBe(4);
+    expect(percentile([], 0.99)).toBeNaN();
   });
 
   it("compares round by round, so that a slow moment of the machine cancels out", () => {

@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
+import { engineOptionsSchema, startEngine } from "@farmgate/simulator";
+import { createSystemClock } from "@farmgate/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type KindsEngine, startAllKindsFarm } from "../harness/all-kinds-farm.ts";
 import { Cleanup } from "../harness/farmgate-process.ts";
+import { startTestGateway } from "../harness/gateway-farm.ts";
 
 const cleanup = new Cleanup();
 let farm: Awaited<ReturnType<typeof startAllKindsFarm>>;
@@ -194,6 +197,52 @@ test("sound sent in a chat to a model that cannot hear is the engine's to refuse
   const answer = await post(`${farm.url}/v1/chat/completions`, body, "b-talk");
   expect(answer).toMatchObject({ status: 400, text: direct.text });
   expect(answer.headers.get("x-farmgate-worker")).toBe("bare");
+});
+
+describe("a request that names its model elsewhere, or not at all", () => {
+  const ask = async (url: string, body: Pick<Path, "json" | "form">) => {
+    const init = body.form === undefined ? JSON.stringify(body.json) : formOf(body.form);
+    const answer = await fetch(url, { method: "POST", body: init });
+    return { status: answer.status, worker: answer.headers.get("x-farmgate-worker"), text: await answer.text() };
+  };
+  const infill = { json: { input_prefix: "a", input_suffix: "b" } };
+
+  test("goes where its query says, with a form and on llama.cpp's own paths", async () => {
+    const sound = await ask(`${farm.url}/v1/audio/transcriptions?model=x-sound`, { form: { file } });
+    expect(sound).toMatchObject({ status: 200, worker: "box" });
+    expect(await ask(`${farm.url}/infill?model=b-talk`, infill)).toMatchObject({ status: 200, worker: "bare" });
+    expect(await ask(`${farm.agentUrl}/infill?model=x-talk`, infill)).toMatchObject({ status: 200 });
+    expect(await ask(`${farm.url}/v1/chat/completions?model=b-talk`, { json: { messages } })).toMatchObject({
+      status: 400,
+      text: expect.stringContaining("the body has no `model`"),
+    });
+  });
+
+  test("is told which models it may mean on llama.cpp's own paths", async () => {
+    for (const [url, names] of [
+      [farm.url, '"b-emb", "b-rank", "b-talk", "x-emb", "x-rank", "x-talk"'],
+      [farm.agentUrl, '"x-talk", "x-emb", "x-rank"'],
+    ]) {
+      const { status, text } = await ask(`${url}/infill`, infill);
+      expect(status).toBe(400);
+      expect(JSON.parse(text)).toMatchObject({
+        error: { code: "invalid_request", message: expect.stringContaining(`several can be asked so: ${names}.`) },
+      });
+    }
+  });
+
+  test("gets the only one there is, and the worker is told its name", async () => {
+    const seen: Buffer[] = [];
+    const options = engineOptionsSchema.parse({ listen: { port: 0 }, models: [{ name: "Code:7B", loaded: true }] });
+    const onRequest = (request: { method: string; body: Buffer }) => {
+      if (request.method === "POST") seen.push(request.body);
+    };
+    const engine = await startEngine(options, { clock: createSystemClock(), onRequest });
+    cleanup.add(engine, (running) => running.close());
+    const { url } = await startTestGateway(cleanup, { one: engine.url });
+    expect(await ask(`${url}/tokenize`, { json: { content: "a" } })).toMatchObject({ status: 200, worker: "one" });
+    expect(seen.map(String)).toEqual(['{"model":"Code:7B","content":"a"}']);
+  });
 });
 
 describe("methods", () => {

@@ -37,7 +37,7 @@ describe("the agent's door", () => {
 
   it("answers an unknown path in the shape of its API", async () => {
     const rig = await startRig();
-    const answer = await fetch(`${rig.agent.url}/api/chat`, { method: "POST" });
-    expect(await answer.json()).toEqual({ error: "There is nothing at /api/chat." });
+    const answer = await fetch(`${rig.agent.url}/api/pull`, { method: "POST" });
+    expect(await answer.json()).toEqual({ error: "There is nothing at /api/pull." });
   });
 });

@@ -5,7 +5,7 @@ import { droppedBy } from "./dropped-copy.ts";
 import { nothingServes } from "./nothing-serves.ts";
 import { lookAgain } from "./second-look.ts";
 import { describeStanding, type Standing, standingWith } from "./standing.ts";
-import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy, Weighed } from "./types.ts";
+import type { Choice, Decision, RoutingContext, RoutingRequest, Strategy, Warmth, Weighed } from "./types.ts";
 import { apiFor } from "./ways.ts";
 
 /** One worker of the best set so far, with what orders it there. Two of these serve a whole choice. */
@@ -30,7 +30,7 @@ interface Candidate {
  * 2. The best set that has a worker wins; a lower set never does, however free it is.
  * 3. In it, workers at their cap are passed over. All are: wait for this set.
  * 4. Of the others the first by: not just refused a connection; among cold ones, drops no last warm copy of a model in
- *    use; holds the conversation's prefix and has a free slot; the strategy's measure; warm before possibly warm; the
+ *    use; holds the conversation's prefix and has a free slot; the strategy's measure; warmer before colder; the
  *    turn (see `Turns`); the order of the configuration.
  * 5. Where the owner lets waiting be weighed against loading elsewhere, and nothing was tried yet: a second look, which
  *    may take a worker of a lower set, or of full workers the one with the least wait (see `lookAgain`).
@@ -81,6 +81,9 @@ export function choose(request: RoutingRequest, context: RoutingContext, tried: 
   return { kind: "wait", set: best.standing.set, ...(second !== null && { weighed: second.weighed }) };
 }
 
+/** Warmer goes first. Only those with an open breaker stand together in more than two kinds. */
+const WARMTH_RANK: Readonly<Record<Warmth, number>> = { warm: 0, "possibly-warm": 1, loading: 2, cold: 3, unlisted: 4 };
+
 /** The share that the strategy gives a worker, above 0. */
 function turnWeight(entry: WorkerEntry, model: CatalogModel | null, strategy: Strategy): number {
   switch (strategy) {
@@ -122,8 +125,8 @@ function goesBefore(a: Candidate, b: Candidate, key: string, context: RoutingCon
   if ((a.drops === null) !== (b.drops === null)) return a.drops === null;
   if (a.holdsPrefix !== b.holdsPrefix) return a.holdsPrefix;
   if (a.measure !== b.measure) return a.measure < b.measure;
-  const aWarm = a.standing?.warmth === "warm";
-  if (aWarm !== (b.standing?.warmth === "warm")) return aWarm;
+  const warmer = WARMTH_RANK[a.standing?.warmth ?? "unlisted"] - WARMTH_RANK[b.standing?.warmth ?? "unlisted"];
+  if (warmer !== 0) return warmer < 0;
   return passOf(a, key, context) < passOf(b, key, context);
 }
 

@@ -1,7 +1,7 @@
 import { type Translated, TranslationError } from "./translation.ts";
 
 /** The answers of an API that has whole ones alone. */
-export function neverStreams(whole: (answer: unknown) => object): Omit<Translated, "api" | "body"> {
+export function neverStreams(whole: Translated["whole"]): Omit<Translated, "api" | "body"> {
   const refuse = () => {
     throw new TranslationError("a stream in place of an answer");
   };

@@ -98,7 +98,8 @@ export class TranslatedAnswer {
     try {
       step();
     } catch (error) {
-      if (error instanceof RangeError) this.#problem = "an answer that is nested too deeply";
+      // What JSON.parse takes may nest too deep to be written again.
+      if (error instanceof RangeError) this.#problem = "an answer that nests too deep";
       else if (error instanceof TranslationError) this.#problem = error.message;
       else throw error;
       this.#untold = error instanceof UntoldError;

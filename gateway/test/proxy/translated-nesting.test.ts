@@ -53,7 +53,7 @@ describe("what is nested too deeply to be written down", () => {
     const gateway = await over(api, answers(200, "application/json", text));
     const response = await post(gateway, path, { ...ASKED, stream: false });
     expect(response.status).toBe(502);
-    expect(await response.text()).toContain("nested too deeply");
+    expect(await response.text()).toContain("nests too deep");
     await noneIsLeft(gateway);
   });
 
@@ -61,7 +61,7 @@ describe("what is nested too deeply to be written down", () => {
     const text = `{"message":{"tool_calls":[${call}]},"done":false}\n`;
     const gateway = await over("ollama-chat", answers(200, "application/x-ndjson", text));
     expect(await (await post(gateway, "/v1/chat/completions", { ...ASKED, stream: true })).text()).toContain(
-      "nested too deeply",
+      "nests too deep",
     );
     await noneIsLeft(gateway);
   });

@@ -10,8 +10,8 @@ function taken(reader: EventReader, piece: Buffer): number {
     try {
       reader.push(piece);
     } catch (error) {
-      expect(error).toBeInstanceOf(TranslationError);
-      return count;
+      if (error instanceof TranslationError) return count;
+      throw error;
     }
   }
   return Number.POSITIVE_INFINITY;
@@ -45,19 +45,19 @@ describe("a worker's stream", () => {
         readEvents(() => {}),
         Buffer.concat([Buffer.from("data: "), PIECE, Buffer.from("\n\n")]),
       ),
-    ).toBe(Infinity);
+    ).toBe(Number.POSITIVE_INFINITY);
     expect(
       taken(
         readEvents(() => {}),
         Buffer.concat([Buffer.from(": "), PIECE, Buffer.from("\n\n")]),
       ),
-    ).toBe(Infinity);
+    ).toBe(Number.POSITIVE_INFINITY);
     expect(
       taken(
         readLines(() => {}),
         Buffer.concat([PIECE, Buffer.from("\n")]),
       ),
-    ).toBe(Infinity);
+    ).toBe(Number.POSITIVE_INFINITY);
   });
 
   it("brings a large event of many pieces in the time that its bytes take", () => {

@@ -52,6 +52,8 @@ describe("a response by way of chat out of an Ollama", () => {
   });
 
   it("is broken off by an error of the worker inside of it", () => {
-    expect(tell("responses", translated(), '{"error":"out of memory"}\n').problem).toBe("out of memory");
+    expect(tell("responses", translated(), '{"error":"out of memory"}\n').problem).toBe(
+      "it told an error: out of memory",
+    );
   });
 });

@@ -1,6 +1,6 @@
 import { type Api, apiForm } from "../apis.ts";
 import { FarmError } from "../errors.ts";
-import { MAX_MODEL_NAME } from "../model-name.ts";
+import { findQueryModel } from "../query-model.ts";
 
 /** llama.cpp's own paths: a server of it has mostly one model, which its clients do not name. */
 const NEEDS_NO_NAME: ReadonlySet<Api> = new Set(["completion", "infill", "tokenize", "detokenize", "apply-template"]);
@@ -19,7 +19,7 @@ export function namedModel(api: Api, inBody: string | null, target: string): str
   if (inBody !== null) return inBody; // 1
   const { body } = apiForm(api);
   if (body === "form" || NEEDS_NO_NAME.has(api)) {
-    const inQuery = modelInQuery(target); // 2
+    const inQuery = findQueryModel(target)?.model ?? null; // 2
     if (inQuery !== null || NEEDS_NO_NAME.has(api)) return inQuery; // 3
     throw refusal("neither the body nor the query has a `model`");
   }
@@ -37,14 +37,6 @@ export function onlyModel(served: readonly string[]): string {
   const names = served.slice(0, LISTED).map((name) => JSON.stringify(name));
   const more = served.length > LISTED ? ` and ${served.length - LISTED} more` : "";
   throw refusal(`the body has no \`model\`, and several can be asked so: ${names.join(", ")}${more}`);
-}
-
-function modelInQuery(target: string): string | null {
-  const query = target.indexOf("?");
-  const model = query < 0 ? null : new URLSearchParams(target.slice(query)).get("model");
-  if (model === null || model === "") return null;
-  if (model.length > MAX_MODEL_NAME) throw refusal(`\`model\` must not be longer than ${MAX_MODEL_NAME} characters`);
-  return model;
 }
 
 function refusal(why: string): FarmError {

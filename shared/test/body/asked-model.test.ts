@@ -20,8 +20,9 @@ describe("the model that a request names", () => {
     expect(() => namedModel("image-edits", null, "/v1/images/edits")).toThrow("neither the body nor the query");
   });
 
-  it("has a bounded length", () => {
-    expect(() => namedModel("infill", null, `/infill?model=${"x".repeat(501)}`)).toThrow("longer than 500");
+  it("in the query has a bounded length, and is one", () => {
+    expect(() => namedModel("infill", null, `/infill?model=${"x".repeat(501)}`)).toThrow("at most 500");
+    expect(() => namedModel("infill", null, "/infill?model=a&model=b")).toThrow("two models");
   });
 });
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Connection, chatRequest } from "./connection.ts";
-import type { ClosedLoop, Window } from "./jobs.ts";
+import { Connection, requestOf } from "./connection.ts";
+import { type ClosedLoop, FILL, type Window } from "./jobs.ts";
 
 export async function closedLoop(job: ClosedLoop, window: Window): Promise<void> {
-  const request = chatRequest(job.body);
+  const request = requestOf(job.body.replace(FILL, () => "A".repeat(job.fill ?? 0)));
   let answers = 0;
   let failures = 0;
   const connections = Array.from({ length: job.connections }, () => {

@@ -45,9 +45,15 @@ export class Connection {
   }
 }
 
-export function chatRequest(body: string): Buffer {
+/** A form goes to the path that takes forms, with the boundary that it begins with. */
+export function requestOf(body: string): Buffer {
+  const boundary = /^--(\S+)\r\n/.exec(body)?.[1];
+  const [path, type] =
+    boundary === undefined
+      ? ["/v1/chat/completions", "application/json"]
+      : ["/v1/audio/transcriptions", `multipart/form-data; boundary=${boundary}`];
   return Buffer.from(
-    "POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: bench\r\naccept: */*\r\n" +
-      `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: bench\r\naccept: */*\r\n` +
+      `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Connection, chatRequest } from "./connection.ts";
+import { Connection, requestOf } from "./connection.ts";
 import type { HeldStreams, Window } from "./jobs.ts";
 
 export async function heldStreams(job: HeldStreams, window: Window): Promise<void> {
-  const request = chatRequest(job.body);
+  const request = requestOf(job.body);
   let events = 0;
   let failures = 0;
   let begun = 0;

@@ -1,10 +1,15 @@
 // What the bench asks of the load process, and what that tells back.
 
+/** Where a body grows to its size: in the load process, since it is long. */
+export const FILL = "@fill@";
+
 /** A fixed number of connections, each with the next request as soon as the last is answered. */
 export interface ClosedLoop {
   kind: "closed-loop";
   port: number;
   body: string;
+  /** So many bytes stand in place of `FILL` in the body. */
+  fill?: number;
   connections: number;
   warmupMs: number;
   windowMs: number;

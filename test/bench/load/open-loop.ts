@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Connection, chatRequest } from "./connection.ts";
+import { Connection, requestOf } from "./connection.ts";
 import type { OpenLoop, Window } from "./jobs.ts";
 
 /** How long the requests of the window may go on after it. */
 const STRAGGLERS_MS = 2_000;
 
 export async function openLoop(job: OpenLoop, window: Window): Promise<void> {
-  const request = chatRequest(job.body);
+  const request = requestOf(job.body);
   const idle: Line[] = [];
   const all: Line[] = [];
   const firstEventMs: number[] = [];

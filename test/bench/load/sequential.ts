@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Connection, chatRequest } from "./connection.ts";
+import { Connection, requestOf } from "./connection.ts";
 import type { Sequential, Window } from "./jobs.ts";
 
 interface Line {
@@ -11,7 +11,7 @@ interface Line {
 }
 
 export async function sequential(job: Sequential, window: Window): Promise<void> {
-  const request = chatRequest(job.body);
+  const request = requestOf(job.body);
   let failures = 0;
   const lines = job.ports.map((port): Line => {
     const line: Line = {

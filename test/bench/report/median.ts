@@ -10,3 +10,9 @@ export function median(values: readonly number[]): number {
 export function medianRatio(figures: readonly number[], base: readonly number[]): number {
   return median(figures.map((figure, round) => figure / (base[round] ?? Number.NaN)));
 }
+
+/** The value below which that share (0 to 1) of the values lies, by the nearest rank. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}

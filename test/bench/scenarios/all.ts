@@ -1,4 +1,5 @@
 import { firstByte } from "./first-byte.ts";
+import { largeBodies } from "./large-bodies.ts";
 import { longPrompts } from "./long-prompts.ts";
 import { openStreams } from "./open-streams.ts";
 import type { Scenario } from "./scenario.ts";
@@ -11,5 +12,6 @@ export const scenarios: Record<string, Scenario> = {
   "streamed-chunks": streamedChunks,
   "first-byte": firstByte,
   "long-prompts": longPrompts,
+  "large-bodies": largeBodies,
   "open-streams": openStreams,
 };

@@ -29,6 +29,7 @@ export const models = json({
   object: "list",
   data: [{ id: MODEL, object: "model", created: CREATED, owned_by: "vllm", root: MODEL, max_model_len: 262_144 }],
 });
+export const transcript = json({ text: "word word" });
 export const health = json({});
 export const version = json({ version: "0.11.0" });
 export const notFound = json({ error: { message: "not found", type: "NotFoundError", code: 404 } }, "404 Not Found");

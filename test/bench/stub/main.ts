@@ -6,7 +6,17 @@
 // have to stand in the first bytes of the body; what follows is only counted.
 import { createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
-import { health, models, notFound, shortAnswer, streamChunk, streamEnd, streamHead, version } from "./answers.ts";
+import {
+  health,
+  models,
+  notFound,
+  shortAnswer,
+  streamChunk,
+  streamEnd,
+  streamHead,
+  transcript,
+  version,
+} from "./answers.ts";
 import { RequestReader } from "./request-reader.ts";
 
 const KEPT_OF_BODY = 256;
@@ -39,6 +49,7 @@ function answer(socket: Socket, requestLine: string, body: string): void {
   if (requestLine.startsWith("GET /v1/models ")) socket.write(models);
   else if (requestLine.startsWith("GET /health ")) socket.write(health);
   else if (requestLine.startsWith("GET /version ")) socket.write(version);
+  else if (requestLine.startsWith("POST /v1/audio/transcriptions ")) socket.write(transcript);
   else if (!requestLine.startsWith("POST /v1/chat/completions ")) socket.write(notFound);
   else if (!/"stream":\s*true/.test(body)) socket.write(shortAnswer);
   else stream(socket, numberIn(body, "max_tokens"), numberIn(body, "bench_interval_ms"));

@@ -103,8 +103,14 @@ describe("the official SDK over an engine that only speaks chat", () => {
     expect(server.asked).toHaveLength(1);
   });
 
+  it("gets a whole answer from one that is done without saying why", async () => {
+    const { client } = await farmOf(events(delta({ content: "Hel" }), delta({ content: "lo" }), "[DONE]"));
+    const message = await client.messages.stream(question).finalMessage();
+    expect([message.content, message.stop_reason]).toEqual([[{ type: "text", text: "Hello" }], "end_turn"]);
+  });
+
   it.each([
-    ["ends without its end", [delta({ content: "Hel" }), "[DONE]"], /broke off/],
+    ["ends without its end", [delta({ content: "Hel" })], /broke off/],
     ["tells an error", [delta({ content: "Hel" }), { error: { message: "out of memory" } }], /out of memory/],
   ])("is told of a stream that %s", async (_, chunks, message) => {
     const { client } = await farmOf(events(...chunks));

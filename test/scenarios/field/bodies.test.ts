@@ -111,7 +111,8 @@ describe("the body of a request", () => {
     console.log(
       `8 uploads without an end, limit 1 MB: ${taken.toFixed(1)} MB taken at most, ${gained.toFixed(0)} MB gained`,
     );
-    expect(taken).toBeLessThan(16);
+    // Of 250 MB: what sockets hold until the caller has the answer.
+    expect(taken).toBeLessThan(64);
     expect(gained).toBeLessThan(160);
   });
 });

@@ -11,11 +11,6 @@ export function allowedModel(spelling: string, models: ModelBook, caller: Caller
   throw new FarmError("model_not_allowed", message, { param: "model" });
 }
 
-/** The names of all models that the caller may use. */
-export function usableModels({ models }: ModelBook, caller: Caller): string[] {
-  return models.filter((model) => mayUse(caller, model)).map(({ name }) => name);
-}
-
 export function mayUse(caller: Caller, model: ServedModel): boolean {
   return anyGlobMatches(allowedModels(caller), model.name);
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
+  type Api,
   apiFamily,
   apiForm,
   type BodyBytes,
@@ -38,8 +39,8 @@ import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
 import { askedApi } from "./agent-paths.ts";
 import { callerOf, requestIdOf } from "./asked.ts";
-import { allowedModel, usableModels } from "./allowed-model.ts";
-import { refuseUnspoken } from "./spoken.ts";
+import { allowedModel, mayUse } from "./allowed-model.ts";
+import { maySpeak, refuseUnspoken } from "./spoken.ts";
 import { type Order, type Served, ServedRequest } from "./served-request.ts";
 
 /** Bytes. */
@@ -127,12 +128,21 @@ export class Inference {
     const body = await this.#receive(request, asked.share, scanner);
     const scan = foundIn(scanner.finish(), request.headers["content-encoding"]);
     const { models } = this.#context;
-    const name = namedModel(api, scan.model, url) ?? onlyModel(usableModels(models, asked.known));
+    const name = namedModel(api, scan.model, url) ?? onlyModel(this.#namesFor(api, asked.known));
     const model = allowedModel(name, models, asked.known);
     refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
     const headers = withKeyOf(model, requestHeadersForWorker(request.rawHeaders));
     const order = { socket: null, method: "POST", path: url, headers, ...this.#jobFor(request, model, asked) };
     return { order, body: replaceModel(body, scan, model.engineName) };
+  }
+
+  /** The models that this caller may ask so. */
+  #namesFor(api: Api, caller: Caller): string[] {
+    const { models, learned } = this.#context;
+    const fit = models.models.filter((model) => {
+      return mayUse(caller, model) && maySpeak(api, model, learned.of(model.name).engine);
+    });
+    return fit.map(({ name }) => name);
   }
 
   /** A WebSocket's request has no body; its query names the model. */

@@ -10,11 +10,16 @@ export function spokenOf({ apis, engine }: ServedModel, learned: EngineName | nu
   return apis ?? spokenBy(engine ?? learned);
 }
 
+/** Whether the model can be asked so, as far as is known. */
+export function maySpeak(api: Api, model: ServedModel, learned: EngineName | null): boolean {
+  const kind = model.engine ?? learned;
+  if (model.apis === null && kind === null) return true;
+  return model.apis?.includes(api) ?? spokenBy(kind).has(api);
+}
+
 /** Throws `not_supported` for what the engine is known not to have, so that its model is not loaded for nothing. */
 export function refuseUnspoken(api: Api, model: ServedModel, learned: EngineName | null): void {
-  const kind = model.engine ?? learned;
-  if (model.apis === null && kind === null) return;
-  if (model.apis?.includes(api) ?? spokenBy(kind).has(api)) return;
+  if (maySpeak(api, model, learned)) return;
   const served = [...spokenOf(model, learned)].join(", ") || "nothing that is offered here";
   throw new FarmError("not_supported", `${model.name} is not served as ${api}: its engine serves ${served} with it.`);
 }

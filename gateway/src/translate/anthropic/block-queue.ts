@@ -1,18 +1,17 @@
-import { GrowingObject } from "../growing-object.ts";
+import { argumentsOf } from "../chat/call-args.ts";
+import { CallTable } from "../chat/call-table.ts";
+import type { CallPiece } from "../chat/chat-piece.ts";
 import { TranslationError } from "../translation.ts";
-import type { CallPiece } from "./chat-answer.ts";
 import { callId, type MessageBlock } from "./message.ts";
 import { blockDelta, blockStart, blockStop } from "./message-events.ts";
 
-interface QueuedBlock {
+/** A text or a thought has no more of a call than its empty fields. */
+interface QueuedBlock extends CallPiece {
   type: MessageBlock["type"];
-  /** Of a call. */
-  id: string;
-  name: string | null;
+  /** Of a call, for an engine that gives it none. */
+  madeId: string;
   /** What has come and was not written yet. */
   pending: string;
-  /** All arguments of a call so far. */
-  args: GrowingObject;
   opened: boolean;
   closed: boolean;
 }
@@ -27,10 +26,7 @@ export class BlockQueue {
   readonly #messageId: string;
   /** Not closed yet, in the order in which they began. */
   readonly #waiting: QueuedBlock[] = [];
-  readonly #calls: QueuedBlock[] = [];
-  readonly #byIndex = new Map<number, QueuedBlock>();
-  /** The first call of each id. */
-  readonly #byId = new Map<string, QueuedBlock>();
+  readonly #calls = new CallTable<QueuedBlock>();
   #closed = 0;
 
   constructor(messageId: string) {
@@ -38,75 +34,48 @@ export class BlockQueue {
   }
 
   get called(): boolean {
-    return this.#calls.length > 0;
+    return this.#calls.all.length > 0;
   }
 
   /** More of a thought or a text; the events that can be written now. */
   addText(type: "thinking" | "text", text: string): string {
     if (text === "") return "";
     let block = this.#waiting.at(-1);
-    if (block?.type !== type) block = this.#begin(type, null);
+    if (block?.type !== type) block = this.#begin(type, NO_CALL, "");
     block.pending += text;
     return this.#write();
   }
 
   /** A call, or more of one; the events that can be written now. */
   addCall(piece: CallPiece): string {
-    const block = this.#find(piece) ?? this.#beginCall(piece);
-    block.name ??= piece.name;
+    const block = this.#calls.add(piece, (first) => {
+      return this.#begin("tool_use", first, callId(this.#messageId, this.#calls.all.length));
+    });
     if (block.closed) {
       if (piece.args.trim() !== "") throw new TranslationError("more of a call whose arguments were complete");
       return "";
     }
     block.pending += piece.args;
-    block.args.add(piece.args);
     return this.#write();
   }
 
-  /** The answer has ended: all that is left. */
-  end(): string {
+  /** The answer has ended: all that is left. `cut`: it ran out of tokens, and the last call's arguments may lack their end. */
+  end(cut: boolean): string {
     let out = "";
     for (;;) {
       out += this.#write();
       const head = this.#waiting[0];
       if (head === undefined) return out;
       if (!head.opened) throw new TranslationError("a call of a tool that is not named");
+      // A caller would run the tool with what there is of them.
+      if (!cut && argumentsOf(head.args) === null)
+        throw new TranslationError("a call whose arguments are no JSON object");
       out += this.#close(head);
     }
   }
 
-  /**
-   * The call that a piece belongs to; null: a new one.
-   * (1) By its index, else the one that an id names, else the last. (2) Another id is another call, whatever the index:
-   * some engines number all calls 0, or none. (3) So is a name behind complete arguments, where there are no ids.
-   */
-  #find({ index, id, name, args }: CallPiece): QueuedBlock | null {
-    const named = id === null ? undefined : this.#byId.get(id);
-    const block = index === null ? (named ?? this.#calls.at(-1)) : this.#byIndex.get(index); // (1)
-    if (block === undefined || block === named) return block ?? null;
-    if (id !== null) return null; // (2)
-    return name !== null && args !== "" && block.args.isComplete ? null : block; // (3)
-  }
-
-  #beginCall({ index, id, name }: CallPiece): QueuedBlock {
-    const block = this.#begin("tool_use", id ?? callId(this.#messageId, this.#calls.length));
-    block.name = name;
-    this.#calls.push(block);
-    if (!this.#byId.has(block.id)) this.#byId.set(block.id, block);
-    if (index !== null) this.#byIndex.set(index, block);
-    return block;
-  }
-
-  #begin(type: QueuedBlock["type"], id: string | null): QueuedBlock {
-    const block = {
-      type,
-      id: id ?? "",
-      name: null,
-      pending: "",
-      args: new GrowingObject(),
-      opened: false,
-      closed: false,
-    };
+  #begin(type: MessageBlock["type"], call: CallPiece, madeId: string): QueuedBlock {
+    const block = { ...call, type, madeId, pending: "", opened: false, closed: false };
     this.#waiting.push(block);
     return block;
   }
@@ -118,7 +87,7 @@ export class BlockQueue {
       if (head === undefined) return out;
       out += this.#writeMore(head);
       if (this.#waiting.length === 1 || !head.opened) return out;
-      if (head.type === "tool_use" && !head.args.isComplete) return out;
+      if (head.type === "tool_use" && !this.#calls.isComplete(head)) return out;
       out += this.#close(head);
     }
   }
@@ -144,14 +113,16 @@ export class BlockQueue {
   }
 }
 
+const NO_CALL: CallPiece = { index: null, id: null, name: null, args: "" };
+
 /** null: the name of the tool has not come yet. */
-function openingOf({ type, id, name }: QueuedBlock): MessageBlock | null {
+function openingOf({ type, id, madeId, name }: QueuedBlock): MessageBlock | null {
   switch (type) {
     case "thinking":
       return { type, thinking: "", signature: "" };
     case "text":
       return { type, text: "" };
     case "tool_use":
-      return name === null ? null : { type, id, name, input: {} };
+      return name === null ? null : { type, id: id ?? madeId, name, input: {} };
   }
 }

@@ -1,7 +1,7 @@
 import { isLenient } from "../dialect.ts";
 import type { JsonObject, TranslationContext } from "../translation.ts";
 import { type Block, blocksOf, type ChatPart, contentOf, partsOf } from "./content-parts.ts";
-import { textAt, wrong } from "./fields.ts";
+import { textAt, wrong } from "../request-fields.ts";
 import { readTurns } from "./turns.ts";
 
 /** How Claude Code marks its requests for Anthropic's own books: by a text that differs each time. */

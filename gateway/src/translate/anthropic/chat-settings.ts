@@ -1,7 +1,8 @@
 import type { EngineName } from "@farmgate/engines";
 import { isLenient, knowsEffortNone } from "../dialect.ts";
 import type { JsonObject, TranslationContext } from "../translation.ts";
-import { isObject, objectAt, textAt, wrong } from "./fields.ts";
+import { isObject } from "../json-fields.ts";
+import { objectAt, textAt, wrong } from "../request-fields.ts";
 
 /** Numbers that chat has under the same name; `top_k` is none of OpenAI's, but every local engine reads it. */
 const NUMBERS = ["max_tokens", "temperature", "top_p", "top_k"] as const;

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../translation.ts";
-import { isObject, lacking, listAt, objectAt, textAt, wrong } from "./fields.ts";
+import { isObject } from "../json-fields.ts";
+import { kindOf, lacking, listAt, objectAt, textAt, wrong } from "../request-fields.ts";
 
 /**
  * Tools and the choice among them, as chat has them.
@@ -19,11 +20,13 @@ export function chatTools({ tools, tool_choice: choice, mcp_servers: servers }: 
 }
 
 function toFunction(tool: JsonObject, at: string): JsonObject {
-  const { type, name, description, input_schema: parameters } = tool;
+  const { type, name, description, strict, input_schema: parameters } = tool;
   if (!isObject(parameters)) {
     if (type == null || type === "custom") throw wrong(`${at}.input_schema`, "expected an object.");
-    const kind = textAt(type, `${at}.type`).slice(0, 60);
-    throw lacking(at, `"${kind}" is Anthropic's own, and no worker has it. Offer a tool with an \`input_schema\`.`);
+    throw lacking(
+      at,
+      `${kindOf(type)} is Anthropic's own, and no worker has it. Offer a tool with an \`input_schema\`.`,
+    );
   }
   return {
     type: "function",
@@ -31,6 +34,7 @@ function toFunction(tool: JsonObject, at: string): JsonObject {
       name: textAt(name, `${at}.name`),
       ...(typeof description === "string" && { description }),
       parameters,
+      ...(typeof strict === "boolean" && { strict }),
     },
   };
 }

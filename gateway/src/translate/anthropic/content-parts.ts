@@ -1,5 +1,6 @@
 import type { JsonObject } from "../translation.ts";
-import { isObject, lacking, listAt, objectAt, textAt, wrong } from "./fields.ts";
+import { isObject } from "../json-fields.ts";
+import { kindOf, lacking, listAt, objectAt, textAt, wrong } from "../request-fields.ts";
 
 /** A block of content and where it stands in the request. */
 export interface Block {
@@ -32,10 +33,7 @@ export function partsOf({ type, block, at }: Block): ChatPart[] {
     case "search_result":
       return withHeading([block["title"], block["source"]], partsOfAll(block["content"], `${at}.content`));
     default:
-      throw lacking(
-        at,
-        `No worker with this model takes blocks of the type "${type.slice(0, 60)}". Send text instead.`,
-      );
+      throw lacking(at, `No worker with this model takes blocks of the type ${kindOf(type)}. Send text instead.`);
   }
 }
 

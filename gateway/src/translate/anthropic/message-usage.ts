@@ -1,5 +1,4 @@
-import type { JsonObject } from "../translation.ts";
-import { isObject } from "./fields.ts";
+import { type Figures, NO_FIGURES } from "../chat/figures.ts";
 
 /** Tokens of a message. `input_tokens` are those that were computed, without what came from the engine's cache. */
 export interface MessageUsage {
@@ -10,28 +9,14 @@ export interface MessageUsage {
 }
 
 /** Anthropic's callers expect numbers: what is not known is 0. */
-export const NO_USAGE: MessageUsage = usage(0, 0, 0);
-
-/** What a whole answer or one event tells; null: nothing. llama.cpp tells its timings where no usage was asked for. */
-export function usageOf({ usage: told, timings }: JsonObject): MessageUsage | null {
-  if (isObject(told)) {
-    const details = told["prompt_tokens_details"];
-    const cached = isObject(details) ? count(details["cached_tokens"]) : 0;
-    return usage(count(told["prompt_tokens"]) - cached, cached, count(told["completion_tokens"]));
-  }
-  if (!isObject(timings)) return null;
-  return usage(count(timings["prompt_n"]), count(timings["cache_n"]), count(timings["predicted_n"]));
-}
-
-function usage(input: number, cached: number, output: number): MessageUsage {
+export function messageUsage({ promptTokens, cachedTokens, answerTokens }: Figures): MessageUsage {
+  const cached = cachedTokens ?? 0;
   return {
-    input_tokens: Math.max(0, input),
+    input_tokens: Math.max(0, (promptTokens ?? 0) - cached),
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: cached,
-    output_tokens: output,
+    output_tokens: answerTokens ?? 0,
   };
 }
 
-function count(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
-}
+export const NO_USAGE: MessageUsage = messageUsage(NO_FIGURES);

@@ -1,9 +1,9 @@
-import { parseJson } from "@farmgate/shared";
+import { argumentsOf } from "../chat/call-args.ts";
 import { type JsonObject, TranslationError } from "../translation.ts";
-import { choiceOf, pieceOf } from "./chat-answer.ts";
-import { isObject } from "./fields.ts";
+import { readWhole } from "../chat/answer-stream.ts";
+import { readChat } from "../chat/read-chat.ts";
 import { type MessageStop, stopOf } from "./message-stop.ts";
-import { type MessageUsage, NO_USAGE, usageOf } from "./message-usage.ts";
+import { type MessageUsage, messageUsage, NO_USAGE } from "./message-usage.ts";
 
 /** What an answer is made of besides what the worker says. */
 export interface MessageFrame {
@@ -32,14 +32,13 @@ export interface Message extends MessageStop {
   usage: MessageUsage;
 }
 
-/** The message with which an answer begins: what is not known yet is empty. */
-export function emptyMessage({ id, model }: MessageFrame, answer: JsonObject): Message {
-  const named = answer["model"];
+/** The message with which an answer begins: what is not known yet is empty. `named`: the model as the worker has it. */
+export function emptyMessage({ id, model }: MessageFrame, named: string): Message {
   return {
     id,
     type: "message",
     role: "assistant",
-    model: typeof named === "string" && named !== "" ? named : model,
+    model: named || model,
     content: [],
     stop_reason: null,
     stop_sequence: null,
@@ -49,10 +48,8 @@ export function emptyMessage({ id, model }: MessageFrame, answer: JsonObject): M
 
 /** A whole answer of chat as a message. Throws TranslationError where it is none. */
 export function messageOf(answer: unknown, frame: MessageFrame): Message {
-  if (!isObject(answer)) throw new TranslationError("an answer that is no JSON object");
-  const choice = choiceOf(answer);
-  if (choice === null || !isObject(choice["message"])) throw new TranslationError("an answer without a message");
-  const { thinking, text, calls } = pieceOf(choice["message"]);
+  const piece = readWhole(readChat, answer);
+  const { model, thinking, text, calls } = piece;
   const content: MessageBlock[] = [];
   if (thinking !== "" && frame.thinks) content.push({ type: "thinking", thinking, signature: "" });
   if (text !== "") content.push({ type: "text", text });
@@ -60,8 +57,8 @@ export function messageOf(answer: unknown, frame: MessageFrame): Message {
     if (name === null) throw new TranslationError("a call of a tool that is not named");
     content.push({ type: "tool_use", id: id ?? callId(frame.id, i), name, input: inputOf(args) });
   }
-  const stop = stopOf(choice, calls.length > 0, frame.stops);
-  return { ...emptyMessage(frame, answer), content, ...stop, usage: usageOf(answer) ?? NO_USAGE };
+  const stop = stopOf(piece, calls.length > 0, frame.stops);
+  return { ...emptyMessage(frame, model), content, ...stop, usage: messageUsage(piece.figures) };
 }
 
 /** The id of the nth call of an answer, for an engine that gives it none. */
@@ -71,7 +68,5 @@ export function callId(messageId: string, n: number): string {
 
 /** What a model wrote that is no JSON object is handed on in the wrapping that Anthropic has for it. */
 function inputOf(args: string): JsonObject {
-  if (args.trim() === "") return {};
-  const input = parseJson(args);
-  return isObject(input) ? input : { INVALID_JSON: args };
+  return argumentsOf(args) ?? { INVALID_JSON: args };
 }

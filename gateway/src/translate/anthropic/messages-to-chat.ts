@@ -1,11 +1,13 @@
+import { translateStream } from "../chat/answer-stream.ts";
+import { readChat } from "../chat/read-chat.ts";
 import type { JsonObject, Translated, Translator } from "../translation.ts";
 import { chatMessages } from "./chat-messages.ts";
 import { chatSettings, stopSequences } from "./chat-settings.ts";
 import { chatTools } from "./chat-tools.ts";
-import { isObject } from "./fields.ts";
+import { isObject } from "../json-fields.ts";
 import { messageAsEvents } from "./message-events.ts";
 import { messageOf } from "./message.ts";
-import { MessageStream } from "./message-stream.ts";
+import { MessageWriter } from "./message-writer.ts";
 
 /**
  * `/v1/messages` put to an engine that has only chat.
@@ -29,7 +31,7 @@ export const messagesToChat: Translator = (body, context): Translated => {
     streams,
     whole: (answer) => messageOf(answer, frame),
     wholeAsStream: (answer) => messageAsEvents(messageOf(answer, frame)),
-    stream: () => new MessageStream(frame),
+    stream: () => translateStream(readChat, new MessageWriter(frame)),
   };
 };
 

@@ -1,5 +1,5 @@
 import { type Block, blocksOf } from "./content-parts.ts";
-import { listAt, objectAt, wrong } from "./fields.ts";
+import { listAt, objectAt, wrong } from "../request-fields.ts";
 
 /** What one side said until the other spoke. */
 export interface Turn {

@@ -1,25 +1,21 @@
 import { z } from "zod";
 import type { Translator } from "../translation.ts";
-import { answersIn, type Wording } from "./answer.ts";
+import { answersIn, type Wording } from "./line-writer.ts";
 import { isLenient } from "../dialect.ts";
-import { format, responseFormat } from "./format.ts";
-import { keepAlive, loadRequest } from "./load.ts";
+import { responseFormat } from "./format.ts";
+import { loadRequest } from "./load.ts";
+import { logprobFields } from "./logprobs.ts";
 import { message, openaiMessages } from "./messages.ts";
-import { options, samplingFields, tokenLimit } from "./options.ts";
-import { readChat } from "./read-chat.ts";
+import { samplingFields, tokenLimit } from "./options.ts";
+import { readChat } from "../chat/read-chat.ts";
 import { readRequest } from "./read-request.ts";
-import { think, thinkFields } from "./think.ts";
+import { thinkFields } from "./think.ts";
+import { wishes } from "./wishes.ts";
 
 const chatRequest = z.object({
   messages: z.array(message).nullish(),
-  stream: z.boolean().nullish(),
-  tools: z.array(z.record(z.string(), z.unknown())).nullish(),
-  format,
-  think,
-  options,
-  keep_alive: keepAlive,
-  logprobs: z.boolean().nullish(),
-  top_logprobs: z.number().nullish(),
+  tools: z.array(z.looseObject({ function: z.looseObject({ name: z.string().min(1) }) })).nullish(),
+  ...wishes,
 });
 
 const chatWording: Wording = ({ text, thinking, calls, logprobs }) => ({
@@ -40,7 +36,7 @@ export const ollamaChatToChat: Translator = (body, context) => {
   if (messages.length === 0) return loadRequest(given, chatWording, context);
   const streams = given.stream ?? true;
   const limit = tokenLimit(given.options);
-  const tools = (given.tools ?? []).map((tool) => ({ type: "function", ...tool }));
+  const tools = (given.tools ?? []).map((tool) => ({ ...tool, type: "function" }));
   return {
     api: "chat",
     body: {
@@ -54,8 +50,7 @@ export const ollamaChatToChat: Translator = (body, context) => {
       ...thinkFields(given.think, context),
       ...samplingFields(given.options, context),
       ...(limit === null ? {} : { max_tokens: limit }),
-      ...(given.logprobs === true ? { logprobs: true } : {}),
-      ...(given.logprobs === true && given.top_logprobs ? { top_logprobs: given.top_logprobs } : {}),
+      ...logprobFields(given),
     },
     streams,
     ...answersIn(chatWording, readChat, model),

@@ -1,5 +1,5 @@
 import type { AnswerTime } from "../translation.ts";
-import type { Figures } from "./said.ts";
+import type { Figures } from "../chat/figures.ts";
 
 const NS_PER_MS = 1_000_000;
 
@@ -9,21 +9,21 @@ const NS_PER_MS = 1_000_000;
  * and the answer the rest. (3) Of an answer that came whole nothing but that is known.
  */
 export function durations(
-  { promptTokens, evalTokens, promptMs, evalMs }: Figures,
+  { promptTokens, answerTokens, promptMs, answerMs }: Figures,
   firstMs: number | null,
   at: AnswerTime,
 ) {
   const total = at.sinceSentMs;
-  const measured = promptMs !== null && evalMs !== null;
-  const before = measured ? Math.max(0, total - promptMs - evalMs) : 0; // (1)
+  const measured = promptMs !== null && answerMs !== null;
+  const before = measured ? Math.max(0, total - promptMs - answerMs) : 0; // (1)
   const prompt = measured ? promptMs : (firstMs ?? 0); // (2) (3)
   return {
     total_duration: nanoseconds(total),
     load_duration: nanoseconds(before),
     prompt_eval_count: promptTokens ?? undefined,
     prompt_eval_duration: nanoseconds(prompt),
-    eval_count: evalTokens ?? undefined,
-    eval_duration: nanoseconds(measured ? evalMs : total - prompt),
+    eval_count: answerTokens ?? undefined,
+    eval_duration: nanoseconds(measured ? answerMs : total - prompt),
   };
 }
 

@@ -1,9 +1,18 @@
 import { z } from "zod";
-import type { JsonObject, Translated, TranslationContext, Translator } from "../translation.ts";
-import { TranslationError } from "../translation.ts";
+import { figuresOf } from "../chat/figures.ts";
+import { countOf, listOf, objectOf } from "../json-fields.ts";
+import { neverStreams } from "../never-streams.ts";
+import { refuseTold } from "../told-error.ts";
+import {
+  type AnswerTime,
+  type JsonObject,
+  type Translated,
+  type TranslationContext,
+  TranslationError,
+  type Translator,
+} from "../translation.ts";
 import { nanoseconds } from "./durations.ts";
 import { readRequest } from "./read-request.ts";
-import { asList, asNumber, asObject, figuresOf, refuseTold } from "./said.ts";
 
 const embedRequest = z.object({
   input: z.union([z.string(), z.array(z.string())], { error: "expected a text or a list of texts" }).nullish(),
@@ -41,29 +50,25 @@ export const ollamaEmbeddingsToEmbeddings: Translator = (body, context) => {
 function embeddings(
   fields: JsonObject,
   { model }: TranslationContext,
-  whole: (answer: JsonObject, at: Parameters<Translated["whole"]>[1]) => object,
+  whole: (answer: JsonObject, at: AnswerTime) => object,
 ): Translated {
-  const read: Translated["whole"] = (answer, at) => {
-    const object = asObject(answer) ?? {};
-    refuseTold(object);
-    return whole(object, at);
-  };
   return {
     api: "embeddings",
     body: { model, ...fields, encoding_format: "float" },
-    streams: false,
-    whole: read,
-    wholeAsStream: (answer, at) => JSON.stringify(read(answer, at)),
-    stream: () => ({ push: () => "", end: () => null }),
+    ...neverStreams((told, at) => {
+      const answer = objectOf(told);
+      refuseTold(answer);
+      return whole(answer, at);
+    }),
   };
 }
 
 /** In the order of the texts, whatever the order of the answer. Throws unless there is one for each. */
 function vectorsOf({ data }: JsonObject, count: number): number[][] {
   const vectors: number[][] = [];
-  for (const [at, value] of asList(data).entries()) {
-    const entry = asObject(value) ?? {};
-    vectors[asNumber(entry["index"]) ?? at] = vectorOf(entry["embedding"]);
+  for (const [at, value] of listOf(data).entries()) {
+    const entry = objectOf(value);
+    vectors[countOf(entry["index"]) ?? at] = vectorOf(entry["embedding"]);
   }
   const isWhole = vectors.length === count && Object.keys(vectors).length === count;
   if (!isWhole) throw new TranslationError("an answer that has not one embedding for each text");

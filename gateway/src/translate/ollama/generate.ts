@@ -1,16 +1,19 @@
 import { FarmError } from "@farmgate/shared";
 import { z } from "zod";
+import type { PieceReader } from "../chat/answer-stream.ts";
+import { readChat } from "../chat/read-chat.ts";
 import type { JsonObject, Translated, TranslationContext, Translator } from "../translation.ts";
-import { answersIn, type Wording } from "./answer.ts";
+import { answersIn, type Wording } from "./line-writer.ts";
 import { completesBetween, endsByItself, isLenient } from "../dialect.ts";
-import { completionFormat, format, responseFormat } from "./format.ts";
+import { completionFormat, responseFormat } from "./format.ts";
 import { contentWith } from "./images.ts";
-import { keepAlive, loadRequest } from "./load.ts";
-import { options, samplingFields, tokenLimit } from "./options.ts";
-import { readChat, readCompletion, readInfill } from "./read-chat.ts";
+import { loadRequest } from "./load.ts";
+import { logprobFields } from "./logprobs.ts";
+import { samplingFields, tokenLimit } from "./options.ts";
+import { readCompletion, readInfill } from "./read-completion.ts";
 import { readRequest } from "./read-request.ts";
-import type { SaidReader } from "./said.ts";
-import { think, thinkFields } from "./think.ts";
+import { thinkFields } from "./think.ts";
+import { wishes } from "./wishes.ts";
 
 const generateRequest = z.object({
   prompt: z.string().nullish(),
@@ -20,13 +23,7 @@ const generateRequest = z.object({
   context: z.array(z.number()).nullish(),
   images: z.array(z.string()).nullish(),
   raw: z.boolean().nullish(),
-  stream: z.boolean().nullish(),
-  format,
-  think,
-  options,
-  keep_alive: keepAlive,
-  logprobs: z.boolean().nullish(),
-  top_logprobs: z.number().nullish(),
+  ...wishes,
 });
 type Given = z.output<typeof generateRequest>;
 
@@ -52,8 +49,7 @@ export const ollamaGenerateToChat: Translator = (body, context) => {
     ...responseFormat(given.format),
     ...thinkFields(given.think, context),
     ...limitField("max_tokens", tokenLimit(given.options)),
-    ...(given.logprobs === true ? { logprobs: true } : {}),
-    ...(given.logprobs === true && given.top_logprobs ? { top_logprobs: given.top_logprobs } : {}),
+    ...logprobFields(given),
   };
   return put("chat", fields, readChat, given, context);
 };
@@ -62,9 +58,11 @@ export const ollamaGenerateToChat: Translator = (body, context) => {
 export const ollamaGenerateToInfill: Translator = (body, context) => {
   const given = readGiven(body);
   if (!given.suffix) refuse("a prompt without a suffix", "has more than `/infill`");
+  refuseForText(given);
   const fields = {
     input_prefix: given.prompt ?? "",
     input_suffix: given.suffix,
+    ...completionFormat(given.format),
     ...limitField("n_predict", tokenLimit(given.options)),
   };
   return put("infill", fields, readInfill, given, context);
@@ -76,7 +74,7 @@ export const ollamaGenerateToCompletions: Translator = (body, context) => {
   if (!given.prompt) refuse("a request without a prompt", "chats");
   if (given.raw !== true && !given.suffix) refuse("a prompt in its model's template", "chats");
   if (given.suffix && !completesBetween(context.engine)) refuse("a suffix", "fills in between two texts");
-  if (given.images?.length) refuse("a raw prompt with pictures", "is an Ollama");
+  refuseForText(given);
   const limit = tokenLimit(given.options) ?? (endsByItself(context.engine) ? null : DEFAULT_TOKENS);
   const fields = {
     prompt: given.prompt,
@@ -96,10 +94,16 @@ function readGiven(body: JsonObject): Given {
   return given;
 }
 
+/** What only chat has. */
+function refuseForText(given: Given): void {
+  if (given.images?.length) refuse("pictures beside a raw prompt or a suffix", "is an Ollama");
+  if (given.logprobs === true) refuse("`logprobs` of a raw prompt or with a suffix", "is an Ollama");
+}
+
 function put(
   api: "chat" | "infill" | "completions",
   fields: JsonObject,
-  read: SaidReader,
+  read: PieceReader,
   given: Given,
   context: TranslationContext,
 ): Translated {

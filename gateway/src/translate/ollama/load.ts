@@ -1,8 +1,9 @@
 import { FarmError, isoTime, parseJson } from "@farmgate/shared";
 import { z } from "zod";
 import type { JsonObject, Translated, TranslationContext } from "../translation.ts";
-import type { Wording } from "./answer.ts";
-import { asObject, NOTHING_SAID, refuseTold } from "./said.ts";
+import { objectOf } from "../json-fields.ts";
+import { refuseTold } from "../told-error.ts";
+import { NO_WORDS, type Wording } from "./line-writer.ts";
 
 export const keepAlive = z.union([z.string(), z.number()]).nullish();
 
@@ -21,7 +22,7 @@ export function loadRequest(
   const done = (wallMs: number) => ({
     model,
     created_at: isoTime(wallMs),
-    ...wording(NOTHING_SAID),
+    ...wording(NO_WORDS),
     done: true,
     done_reason: "load",
   });
@@ -31,16 +32,16 @@ export function loadRequest(
     body: { model, messages, max_tokens: 1, stream: false },
     streams: given.stream ?? true,
     whole: (answer, at) => {
-      refuseTold(asObject(answer) ?? {});
+      refuseTold(objectOf(answer));
       return done(at.wallMs);
     },
     wholeAsStream: (answer, at) => {
-      refuseTold(asObject(answer) ?? {});
+      refuseTold(objectOf(answer));
       return `${JSON.stringify(done(at.wallMs))}\n`;
     },
     stream: () => ({
       push({ data }) {
-        refuseTold(asObject(parseJson(data)) ?? {});
+        refuseTold(objectOf(parseJson(data)));
         return "";
       },
       end: (at) => `${JSON.stringify(done(at.wallMs))}\n`,

@@ -5,11 +5,14 @@ import { contentWith } from "./images.ts";
 
 const toolCall = z.object({
   id: z.string().nullish(),
-  function: z.object({ name: z.string(), arguments: z.unknown() }),
+  function: z.object({ name: z.string().min(1), arguments: z.unknown() }),
 });
 
 export const message = z.object({
-  role: z.string().transform((role) => role.toLowerCase()),
+  role: z
+    .string()
+    .min(1)
+    .transform((role) => role.toLowerCase()),
   content: z.string().nullish(),
   thinking: z.string().nullish(),
   images: z.array(z.string()).nullish(),

@@ -1,6 +1,7 @@
 import { parseJson } from "@farmgate/shared";
 import { objectOf } from "../json-fields.ts";
 import type { Emit, ItemStatus, OpenItem } from "./open-item.ts";
+import type { CalledTool } from "./tools.ts";
 
 const CALL_FORMS = {
   function: { prefix: "fc", type: "function_call", events: "function_call_arguments", field: "arguments" },
@@ -16,22 +17,18 @@ export class CallItem implements OpenItem {
   readonly #id: string;
   readonly #callId: string;
   readonly #name: string;
+  readonly #namespace: string | null;
   #text = "";
 
   /** A worker that gives its calls no ids gets them here. */
-  constructor(
-    kind: keyof typeof CALL_FORMS,
-    emit: Emit,
-    index: number,
-    stem: string,
-    { id, name }: { id: string; name: string },
-  ) {
-    this.#kind = kind;
+  constructor(called: CalledTool & { id: string | null }, emit: Emit, index: number, stem: string) {
+    this.#kind = called.custom ? "custom" : "function";
     this.#emit = emit;
     this.#index = index;
-    this.#id = `${CALL_FORMS[kind].prefix}_${stem}_${index}`;
-    this.#callId = id || `call_${stem}_${index}`;
-    this.#name = name;
+    this.#id = `${CALL_FORMS[this.#kind].prefix}_${stem}_${index}`;
+    this.#callId = called.id ?? `call_${stem}_${index}`;
+    this.#name = called.name;
+    this.#namespace = called.namespace;
   }
 
   open(): string {
@@ -69,7 +66,8 @@ export class CallItem implements OpenItem {
 
   #item(status: string, input: string): object {
     const { type, field } = CALL_FORMS[this.#kind];
-    return { id: this.#id, type, status, call_id: this.#callId, name: this.#name, [field]: input };
+    const group = this.#namespace === null ? {} : { namespace: this.#namespace };
+    return { id: this.#id, type, status, call_id: this.#callId, name: this.#name, ...group, [field]: input };
   }
 
   #place(): object {

@@ -1,5 +1,6 @@
 import { FarmError } from "@farmgate/shared";
-import { objectOf, pick } from "../json-fields.ts";
+import { listOf, numberOf, objectOf, pick } from "../json-fields.ts";
+import { kindOf, lacking } from "../request-fields.ts";
 import { isLenient } from "../dialect.ts";
 import type { JsonObject, TranslationContext } from "../translation.ts";
 import { toMessages } from "./input-messages.ts";
@@ -29,6 +30,16 @@ const KEPT: Readonly<Record<string, string>> = {
   background: "answers are not kept here: ask without it",
 };
 
+/** Chances of tokens, which are asked for in two ways. */
+function refuseLogprobs(body: JsonObject): void {
+  const inText = listOf(body["include"]).includes("message.output_text.logprobs");
+  if (!inText && !numberOf(body["top_logprobs"])) return;
+  throw lacking(
+    inText ? "include" : "top_logprobs",
+    "no worker with this model tells logprobs here: ask chat for them.",
+  );
+}
+
 /**
  * A request of `/v1/responses` as one of chat. What changes nothing in the answer (`store`, `metadata`, `include`,
  * `truncation`, cache keys, service tiers) is left out. Throws the FarmError that refuses it.
@@ -46,6 +57,7 @@ export function toChatBody(
       });
     }
   }
+  refuseLogprobs(body);
   const streams = body["stream"] === true;
   const lenient = isLenient(engine);
   return {
@@ -63,8 +75,17 @@ export function toChatBody(
 }
 
 function responseFormat(format: JsonObject): object {
-  if (format["type"] === "json_object") return { response_format: { type: "json_object" } };
-  if (format["type"] !== "json_schema") return {};
-  const schema = pick(format, { name: "name", description: "description", schema: "schema", strict: "strict" });
-  return { response_format: { type: "json_schema", json_schema: schema } };
+  switch (format["type"]) {
+    case undefined:
+    case "text":
+      return {};
+    case "json_object":
+      return { response_format: { type: "json_object" } };
+    case "json_schema": {
+      const schema = pick(format, { name: "name", description: "description", schema: "schema", strict: "strict" });
+      return { response_format: { type: "json_schema", json_schema: schema } };
+    }
+    default:
+      throw lacking("text.format", `no worker with this model has a ${kindOf(format["type"])}.`);
+  }
 }

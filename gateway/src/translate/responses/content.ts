@@ -1,5 +1,6 @@
 import { FarmError } from "@farmgate/shared";
 import { objectOf, textOf } from "../json-fields.ts";
+import { kindOf } from "../request-fields.ts";
 import type { JsonObject } from "../translation.ts";
 
 /**
@@ -32,7 +33,7 @@ function toChatPart(part: JsonObject, param: string): JsonObject {
     case "input_audio":
       return { type: "input_audio", input_audio: part["input_audio"] };
     default:
-      throw new FarmError("not_supported", `Content of type ${JSON.stringify(part["type"])} is not supported here.`, {
+      throw new FarmError("not_supported", `Content of type ${kindOf(part["type"])} is not supported here.`, {
         param,
       });
   }

@@ -1,7 +1,9 @@
 import { FarmError } from "@farmgate/shared";
-import { listOf, objectOf, textOf } from "../json-fields.ts";
+import { listOf, textOf } from "../json-fields.ts";
+import { kindOf, nameAt, objectAt } from "../request-fields.ts";
 import type { JsonObject } from "../translation.ts";
 import { toChatContent } from "./content.ts";
+import { nameInChat } from "./tools.ts";
 
 interface ChatMessage {
   role: "system" | "user" | "assistant" | "tool";
@@ -19,7 +21,8 @@ export function toMessages({ instructions, input }: JsonObject, reasons: boolean
   const thread = new Thread(reasons);
   if (typeof instructions === "string" && instructions !== "") thread.say("system", instructions);
   if (typeof input === "string") thread.say("user", input);
-  else if (Array.isArray(input)) input.forEach((item, i) => addItem(thread, objectOf(item), `input[${i}]`));
+  else if (Array.isArray(input))
+    input.forEach((item, i) => addItem(thread, objectAt(item, `input[${i}]`), `input[${i}]`));
   else throw new FarmError("invalid_request", '"input" must be a text or a list of items.', { param: "input" });
   return thread.messages;
 }
@@ -31,19 +34,27 @@ function addItem(thread: Thread, item: JsonObject, param: string): void {
     case "reasoning":
       return thread.think(listOf(item["content"]).length > 0 ? item["content"] : item["summary"]);
     case "function_call":
-      return thread.call(item, textOf(item["arguments"]));
+      return thread.call(textOf(item["call_id"]), calledName(item, param), textOf(item["arguments"]));
     case "custom_tool_call":
-      return thread.call(item, JSON.stringify({ input: textOf(item["input"]) }));
+      return thread.call(
+        textOf(item["call_id"]),
+        calledName(item, param),
+        JSON.stringify({ input: textOf(item["input"]) }),
+      );
     case "function_call_output":
     case "custom_tool_call_output":
       return thread.return(textOf(item["call_id"]), toChatContent(item["output"], `${param}.output`));
     case "item_reference":
       throw new FarmError("not_supported", "Earlier items are not kept here: send them in full.", { param });
     default:
-      throw new FarmError("not_supported", `Items of type ${JSON.stringify(item["type"])} are not supported here.`, {
+      throw new FarmError("not_supported", `Items of type ${kindOf(item["type"])} are not supported here.`, {
         param,
       });
   }
+}
+
+function calledName({ name, namespace }: JsonObject, param: string): string {
+  return nameInChat(namespace, nameAt(name, `${param}.name`));
 }
 
 function roleOf(role: unknown, param: string): "system" | "user" | "assistant" {
@@ -84,7 +95,7 @@ class Thread {
     if (typeof text === "string" && this.#reasons) this.#reasoning += text;
   }
 
-  call({ call_id: id, name }: JsonObject, text: string): void {
+  call(id: string, name: string, text: string): void {
     if (this.messages.at(-1)?.role !== "assistant") this.messages.push({ role: "assistant", content: null });
     const turn = this.messages.at(-1);
     if (turn === undefined) return;

@@ -1,4 +1,5 @@
-import { numberOf, objectOf } from "../json-fields.ts";
+import type { Figures } from "../chat/figures.ts";
+import { objectOf } from "../json-fields.ts";
 import type { JsonObject, TranslationContext } from "../translation.ts";
 
 /** How far a response has come. */
@@ -9,8 +10,7 @@ export interface ResponseState {
   output: readonly object[];
   /** Why it is incomplete. */
   reason: "max_output_tokens" | "content_filter" | null;
-  /** As chat has it. */
-  usage: JsonObject | null;
+  figures: Figures;
 }
 
 /** The `response` object, which repeats the request's settings. Usage stands last, where it is found in a long one. */
@@ -39,20 +39,19 @@ export function responseObject(body: JsonObject, context: TranslationContext, st
     top_p: body["top_p"] ?? null,
     truncation: body["truncation"] ?? "disabled",
     metadata: body["metadata"] ?? {},
-    usage: state.usage === null ? null : usageOf(state.usage),
+    usage: usageOf(state.figures),
   };
 }
 
-function usageOf(usage: JsonObject): object {
-  const input = numberOf(usage["prompt_tokens"]) ?? 0;
-  const output = numberOf(usage["completion_tokens"]) ?? 0;
-  const cached = numberOf(objectOf(usage["prompt_tokens_details"])["cached_tokens"]) ?? 0;
-  const reasoned = numberOf(objectOf(usage["completion_tokens_details"])["reasoning_tokens"]) ?? 0;
+function usageOf({ promptTokens, cachedTokens, answerTokens, thoughtTokens }: Figures): object | null {
+  if (promptTokens === null && answerTokens === null) return null;
+  const input = promptTokens ?? 0;
+  const output = answerTokens ?? 0;
   return {
     input_tokens: input,
-    input_tokens_details: { cached_tokens: cached },
+    input_tokens_details: { cached_tokens: cachedTokens ?? 0 },
     output_tokens: output,
-    output_tokens_details: { reasoning_tokens: reasoned },
-    total_tokens: numberOf(usage["total_tokens"]) ?? input + output,
+    output_tokens_details: { reasoning_tokens: thoughtTokens ?? 0 },
+    total_tokens: input + output,
   };
 }

@@ -1,14 +1,16 @@
-import type { JsonObject, TranslationContext } from "../translation.ts";
+import type { AnswerWriter } from "../chat/answer-stream.ts";
+import { CallTable } from "../chat/call-table.ts";
+import type { CallPiece, ChatPiece } from "../chat/chat-piece.ts";
+import { NO_FIGURES, withFigures } from "../chat/figures.ts";
+import { type JsonObject, type TranslationContext, TranslationError } from "../translation.ts";
 import { CallItem } from "./call-item.ts";
 import type { Emit, ItemStatus, OpenItem } from "./open-item.ts";
-import type { CallPiece, ChatPiece } from "./read-chat.ts";
 import { type ResponseState, responseObject } from "./response-object.ts";
 import { TextItem, type TextKind } from "./text-item.ts";
+import type { Tools } from "./tools.ts";
 
 /** A call that is being written. */
-interface OpenCall {
-  index: number | null;
-  id: string;
+interface OpenCall extends CallPiece {
   item: OpenItem;
 }
 
@@ -17,26 +19,27 @@ interface OpenCall {
  * come to. A text is closed when something else begins; a call stays open to the end, since a worker may write several
  * at once.
  */
-export class ResponseWriter {
+export class ResponseWriter implements AnswerWriter {
   readonly #body: JsonObject;
   readonly #context: TranslationContext;
-  readonly #custom: ReadonlySet<string>;
+  readonly #called: Tools["called"];
   readonly #thinking: TextKind;
   readonly #items: OpenItem[] = [];
-  readonly #calls: OpenCall[] = [];
+  readonly #calls = new CallTable<OpenCall>();
   readonly #emit: Emit;
   /** What is not closed yet. */
   readonly #open = new Set<OpenItem>();
   #text: { kind: TextKind; item: OpenItem } | null = null;
   #begun = false;
   #model = "";
-  #usage: JsonObject | null = null;
+  #figures = NO_FIGURES;
+  #finish: string | null = null;
   #response: object = {};
 
-  constructor(body: JsonObject, context: TranslationContext, custom: ReadonlySet<string>) {
+  constructor(body: JsonObject, context: TranslationContext, called: Tools["called"]) {
     this.#body = body;
     this.#context = context;
-    this.#custom = custom;
+    this.#called = called;
     this.#thinking = asksForSummary(body) ? "summary" : "reasoning";
     let sequence = 0;
     this.#emit = (name, data) => {
@@ -49,24 +52,24 @@ export class ResponseWriter {
 
   add(piece: ChatPiece): string {
     this.#model ||= piece.model;
-    this.#usage = piece.usage ?? this.#usage;
+    this.#figures = withFigures(this.#figures, piece.figures);
+    this.#finish = piece.finish ?? this.#finish;
     let events = this.#begin();
-    if (piece.reasoning !== "") events += this.#write(this.#thinking, piece.reasoning);
+    if (piece.thinking !== "") events += this.#write(this.#thinking, piece.thinking);
     if (piece.text !== "") events += this.#write("message", piece.text);
     for (const call of piece.calls) events += this.#writeCall(call);
     return events;
   }
 
-  /** The worker's answer is complete; `finish` is its reason. */
-  finish(finish: string | null): string {
+  finish(): string {
     let events = this.#begin();
-    const reason = reasonOf(finish);
+    const reason = reasonOf(this.#finish);
     const status = reason === null ? "completed" : "incomplete";
     const last = this.#items.at(-1);
     const statusOf = (item: OpenItem): ItemStatus => (item === last ? status : "completed");
     for (const item of this.#open) events += item.close(statusOf(item));
     const output = this.#items.map((item) => item.toItem(statusOf(item)));
-    this.#response = this.#toResponse({ status, reason, output, usage: this.#usage });
+    this.#response = this.#toResponse({ status, reason, output, figures: this.#figures });
     return events + this.#emit(status, { response: this.#response });
   }
 
@@ -78,7 +81,7 @@ export class ResponseWriter {
   #begin(): string {
     if (this.#begun) return "";
     this.#begun = true;
-    const response = this.#toResponse({ status: "in_progress", reason: null, output: [], usage: null });
+    const response = this.#toResponse({ status: "in_progress", reason: null, output: [], figures: NO_FIGURES });
     return this.#emit("created", { response }) + this.#emit("in_progress", { response });
   }
 
@@ -91,23 +94,16 @@ export class ResponseWriter {
   }
 
   #writeCall(piece: CallPiece): string {
-    const call = this.#callOf(piece);
-    if (call !== null) return piece.arguments === "" ? "" : call.item.add(piece.arguments);
-    const closed = this.#closeText();
-    const kind = this.#custom.has(piece.name) ? "custom" : "function";
-    const item = new CallItem(kind, this.#emit, this.#items.length, this.#context.requestId, piece);
-    this.#calls.push({ index: piece.index, id: piece.id, item });
-    return closed + this.#opened(item) + (piece.arguments === "" ? "" : item.add(piece.arguments));
-  }
-
-  /**
-   * The call that a piece belongs to; null: a new one begins. Some servers give all calls the same index, or none: a
-   * piece with a name and another id begins a call there.
-   */
-  #callOf({ index, id, name }: CallPiece): OpenCall | null {
-    const call = this.#calls.findLast((open) => index === null || open.index === index) ?? null;
-    const isOther = name !== "" && (id === "" ? index === null : id !== call?.id);
-    return isOther ? null : call;
+    let events = "";
+    const { item } = this.#calls.add(piece, (first) => {
+      const { id, name } = first;
+      if (name === null) throw new TranslationError("a call of a tool that is not named");
+      const tool = this.#called.get(name) ?? { name, namespace: null, custom: false };
+      const begun = new CallItem({ ...tool, id }, this.#emit, this.#items.length, this.#context.requestId);
+      events = this.#closeText() + this.#opened(begun);
+      return { ...first, item: begun };
+    });
+    return piece.args === "" ? events : events + item.add(piece.args);
   }
 
   #opened(item: OpenItem): string {

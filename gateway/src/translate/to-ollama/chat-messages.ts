@@ -1,26 +1,30 @@
-import { FarmError, parseJson } from "@farmgate/shared";
-import { listOf, objectOf, textOf } from "../json-fields.ts";
+import { FarmError } from "@farmgate/shared";
+import { argumentsOf } from "../chat/call-args.ts";
+import { isObject, listOf, nestsTooDeep, objectOf, textOf } from "../json-fields.ts";
+import { kindOf, lacking, listAt, nameAt, objectAt, wrong } from "../request-fields.ts";
 import type { JsonObject } from "../translation.ts";
 
 /** OpenAI's messages as Ollama has them. Throws the FarmError that refuses them. */
 export function toOllamaMessages(messages: unknown): readonly JsonObject[] {
-  if (!Array.isArray(messages)) {
-    throw new FarmError("invalid_request", '"messages" must be a list.', { param: "messages" });
-  }
   /** The functions of calls that were made so far, by the calls' ids: Ollama's results name the function. */
   const called = new Map<string, string>();
-  return messages.map((message, i) => toMessage(objectOf(message), called, `messages[${i}]`));
+  return listAt(messages, "messages").map((message, i) => {
+    const param = `messages[${i}]`;
+    return toMessage(objectAt(message, param), called, param);
+  });
 }
 
 function toMessage(message: JsonObject, called: Map<string, string>, param: string): JsonObject {
-  const role = message["role"] === "developer" ? "system" : textOf(message["role"]);
+  const role = roleOf(message["role"], param);
+  if (isObject(message["function_call"]))
+    throw lacking(param, "send `tool_calls` in place of the older `function_call`.");
   const calls = listOf(message["tool_calls"]).map((call) => toCall(objectOf(call), called, param));
   const thinking = textOf(message["reasoning_content"]) || textOf(message["reasoning"]);
   const id = textOf(message["tool_call_id"]);
   const toolName = textOf(message["name"]) || called.get(id) || "";
   return {
     role,
-    ...toContent(message["content"], param),
+    ...toContent(message["content"] ?? message["refusal"], param),
     ...(thinking === "" ? {} : { thinking }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
     ...(role === "tool" && toolName !== "" ? { tool_name: toolName } : {}),
@@ -28,16 +32,21 @@ function toMessage(message: JsonObject, called: Map<string, string>, param: stri
   };
 }
 
+function roleOf(role: unknown, param: string): string {
+  if (role === "developer") return "system";
+  return role === "function" ? "tool" : nameAt(role, `${param}.role`);
+}
+
 function toCall(call: JsonObject, called: Map<string, string>, param: string): JsonObject {
   const id = textOf(call["id"]);
   const { name, arguments: text } = objectOf(call["function"]);
-  called.set(id, textOf(name));
-  // A function without arguments is called with an empty text by some.
-  const given = text === undefined || text === "" ? {} : parseJson(textOf(text));
-  if (typeof given !== "object" || given === null) {
-    throw new FarmError("invalid_request", `The arguments of a call in "${param}" are no JSON object.`, { param });
+  const told = nameAt(name, `${param}.tool_calls`);
+  called.set(id, told);
+  const given = isObject(text) ? text : argumentsOf(textOf(text));
+  if (given === null || nestsTooDeep(given)) {
+    throw wrong(param, "the arguments of its calls must be JSON objects.");
   }
-  return { ...(id === "" ? {} : { id }), function: { name, arguments: given } };
+  return { ...(id === "" ? {} : { id }), function: { name: told, arguments: given } };
 }
 
 function toContent(content: unknown, param: string): { content: string; images?: string[] } {
@@ -49,7 +58,7 @@ function toContent(content: unknown, param: string): { content: string; images?:
     else if (part["type"] === "refusal") texts.push(textOf(part["refusal"]));
     else if (part["type"] === "image_url") images.push(toImage(part["image_url"], param));
     else {
-      const message = `Content of type ${JSON.stringify(part["type"])} is not supported by the workers with this model.`;
+      const message = `Content of type ${kindOf(part["type"])} is not supported by the workers with this model.`;
       throw new FarmError("not_supported", message, { param });
     }
   }

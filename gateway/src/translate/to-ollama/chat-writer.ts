@@ -1,5 +1,5 @@
 import { listOf, objectOf, textOf } from "../json-fields.ts";
-import type { JsonObject, TranslationContext } from "../translation.ts";
+import { type JsonObject, type TranslationContext, TranslationError } from "../translation.ts";
 import { finishOf, usageOf } from "./read-line.ts";
 
 interface ToolCall {
@@ -66,6 +66,7 @@ export class ChatWriter {
 
   #toCall({ id, function: told }: JsonObject): ToolCall {
     const { name, arguments: given } = objectOf(told);
+    if (textOf(name) === "") throw new TranslationError("a call of a tool that is not named");
     const { requestId, wallMs } = this.#context;
     // Ids of calls must differ over a whole conversation, whatever ids its requests have.
     const made = `call_${requestId}_${wallMs.toString(36)}_${this.#calls}`;

@@ -2,7 +2,8 @@ import { FarmError } from "@farmgate/shared";
 import { listOf, objectOf, pick, textOf } from "../json-fields.ts";
 import { neverStreams } from "../never-streams.ts";
 import { type JsonObject, TranslationError, type Translator } from "../translation.ts";
-import { usageOf, withoutError } from "./read-line.ts";
+import { refuseTold } from "../told-error.ts";
+import { usageOf } from "./read-line.ts";
 
 /** OpenAI's embeddings over Ollama's `/api/embed`. */
 export const embeddingsToEmbed: Translator = (body, { model }) => {
@@ -12,7 +13,8 @@ export const embeddingsToEmbed: Translator = (body, { model }) => {
     api: "ollama-embed",
     body: { model, input: inputs, ...pick(body, { dimensions: "dimensions" }) },
     ...neverStreams((told) => {
-      const answer = withoutError(objectOf(told));
+      const answer = objectOf(told);
+      refuseTold(answer);
       const vectors = listOf(answer["embeddings"]);
       if (vectors.length !== inputs.length) throw new TranslationError("an answer with another number of vectors");
       return embeddingList(vectors.map(encode), answer, model);
@@ -34,7 +36,8 @@ export const embeddingsToOldEmbeddings: Translator = (body, { model }) => {
     api: "ollama-embeddings",
     body: { model, prompt },
     ...neverStreams((told) => {
-      const answer = withoutError(objectOf(told));
+      const answer = objectOf(told);
+      refuseTold(answer);
       return embeddingList([encode(answer["embedding"])], answer, model);
     }),
   };

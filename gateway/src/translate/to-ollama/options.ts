@@ -1,5 +1,5 @@
 import { FarmError } from "@farmgate/shared";
-import { numberOf, objectOf, pick } from "../json-fields.ts";
+import { isObject, listOf, numberOf, objectOf, pick } from "../json-fields.ts";
 import type { JsonObject } from "../translation.ts";
 
 /** Sampling settings that both know. `num_ctx` is never among them: another one would load the model anew. */
@@ -22,8 +22,19 @@ const LACKS: Readonly<Record<string, (value: unknown) => boolean>> = {
   best_of: (value) => (numberOf(value) ?? 1) !== 1,
   logprobs: (value) => value !== false,
   echo: (value) => value === true,
+  logit_bias: (value) => !isObject(value) || Object.keys(value).length > 0,
   audio: () => true,
+  modalities: (value) => listOf(value).some((kind) => kind !== "text"),
+  web_search_options: () => true,
   functions: () => true,
+  // What other engines hold an answer's form to, beside `response_format`.
+  grammar: (value) => value !== "",
+  json_schema: () => true,
+  structured_outputs: () => true,
+  guided_json: () => true,
+  guided_regex: () => true,
+  guided_choice: () => true,
+  guided_grammar: () => true,
 };
 
 /** The settings of a request as Ollama's `options`; an empty object: none. */

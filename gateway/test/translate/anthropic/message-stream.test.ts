@@ -144,8 +144,16 @@ describe("a stream of chat as a message", () => {
   });
 
   it.each([
+    ["a turn's end", [delta({ content: "x" }), "[DONE]"], "end_turn"],
+    ["a call's", [delta(call(0, "{}", "a")), "[DONE]"], "tool_use"],
+    ["no word at all", ["[DONE]"], "end_turn"],
+  ])("is complete at [DONE], whatever was told before: %s", (_, chunks, reason) => {
+    const { message, problem } = streamed(chunks);
+    expect([message?.stop_reason, problem]).toEqual([reason, null]);
+  });
+
+  it.each([
     ["breaks off", [delta({ content: "x" })]],
-    ["is done without a reason", [delta({ content: "x" }), "[DONE]"]],
     ["says nothing at all", []],
   ])("is not ended for a worker that %s", (_, chunks) => {
     const { message, text, problem } = streamed(chunks);
@@ -158,6 +166,11 @@ describe("a stream of chat as a message", () => {
     ["an error", [delta({ content: "x" }), { error: { message: "out of memory" } }], /told an error: out of memory/],
     ["an end by error", [delta({ content: "x" }), delta({}, "error")], /by "error"/],
     ["nonsense", [delta({ content: "x" }), "{"], /no JSON object/],
+    [
+      "arguments without their end",
+      [delta(call(0, '{"a":', "f", "c0")), delta({}, "tool_calls"), "[DONE]"],
+      /no JSON object/,
+    ],
     ["a call without a name", [delta(call(0, "{}")), delta({}, "tool_calls")], /not named/],
     [
       "more of a complete call",
@@ -169,6 +182,12 @@ describe("a stream of chat as a message", () => {
     expect(told.problem).toMatch(problem);
     expect(told.text).not.toContain("late");
     expect(told.message).toBeNull();
+  });
+
+  it("hands on the beginning of a call whose rest the end of its length cut off", () => {
+    const { text, problem } = streamed([delta(call(0, '{"a":', "f", "c0")), delta({}, "length"), "[DONE]"]);
+    expect(problem).toBeNull();
+    expect(text).toMatch(/"partial_json":"\{.*"stop_reason":"max_tokens"/s);
   });
 
   it("hears an error by its event's name", () => {
@@ -222,9 +241,10 @@ describe("a whole answer of chat as a message", () => {
     });
   });
 
-  it("invents no reason for its end", () => {
-    const answer = { choices: [{ message: { content: "x" } }] };
-    expect(translated({}, false).whole(answer, AT)).toMatchObject({ stop_reason: null, model: "m" });
+  it("has a reason for its end where the worker told none, by what it holds", () => {
+    const reasonOf = (message: object) => translated({}, false).whole({ choices: [{ message }] }, AT);
+    expect(reasonOf({ content: "x" })).toMatchObject({ stop_reason: "end_turn", model: "m" });
+    expect(reasonOf(call(0, "{}", "a"))).toMatchObject({ stop_reason: "tool_use" });
   });
 
   it("wraps arguments that are no JSON object", () => {
@@ -236,7 +256,7 @@ describe("a whole answer of chat as a message", () => {
 
   it.each([
     [{ error: { message: "no" } }, "it told an error: no"],
-    [{ choices: [] }, "an answer without a message"],
+    [{ choices: [] }, "an answer that says nothing"],
     [[], "an answer that is no JSON object"],
   ])("is none: %j", (answer, problem) => {
     expect(() => translated({}, false).whole(answer, AT)).toThrow(problem);

@@ -1,4 +1,5 @@
 import type { EngineName } from "@farmgate/engines";
+import { parseJson } from "@farmgate/shared";
 import { TranslatedAnswer } from "../../../src/translate/translated-answer.ts";
 import { messagesToChat } from "../../../src/translate/anthropic/messages-to-chat.ts";
 
@@ -50,6 +51,7 @@ export function delta(value: object, finish: string | null = null): object {
 export function readMessage(text: string): ReadMessage | null {
   let message: ReadMessage | null = null;
   let open: { block: ReadBlock; json: string } | null = null;
+  let unread = false;
   let stopped = false;
   for (const piece of text.split("\n\n").slice(0, -1)) {
     const [, name = "", data = ""] = /^event: ([^\n]*)\ndata: ([^\n]*)$/.exec(piece) ?? [];
@@ -68,10 +70,15 @@ export function readMessage(text: string): ReadMessage | null {
     } else if (name === "content_block_delta" || name === "content_block_stop") {
       if (open === null || event.index !== message.content.length - 1) throw new Error(`no such block: ${piece}`);
       if (name === "content_block_delta") addTo(open, event.delta);
-      else if (open.json !== "") open.block["input"] = JSON.parse(open.json) as unknown;
+      else if (open.json !== "") {
+        const input = parseJson(open.json);
+        if (input === undefined) unread = true;
+        else open.block["input"] = input;
+      }
       if (name === "content_block_stop") open = null;
     } else if (name === "message_delta") {
       if (open !== null) throw new Error("a block is still open");
+      if (unread && event.delta["stop_reason"] !== "max_tokens") throw new Error("arguments that are no JSON");
       Object.assign(message, event.delta, { usage: { ...message.usage, ...event.usage } });
     } else if (name === "message_stop") stopped = true;
     else throw new Error(`an unknown event: ${name}`);

@@ -122,10 +122,16 @@ describe("times and ends in a stream", () => {
     expect(lines.at(-1)).not.toHaveProperty("eval_count");
   });
 
-  it("make a [DONE] without a finish no end", () => {
-    const { lines, problem } = streamed(chat(), [Buffer.from(chunk({ content: "a" }) + DONE)]);
-    expect(lines.map((line) => line.done)).toEqual([false]);
-    expect(problem).toContain("ended before");
+  it("come at [DONE] without a finish as an end without a reason, calls and all", () => {
+    const sent = chunk({ content: "a" }) + chunk({ tool_calls: [call("f", "{}")] }) + DONE;
+    const { lines, problem } = streamed(chat(), [Buffer.from(sent)]);
+    expect(problem).toBeNull();
+    expect(lines).toMatchObject([
+      { done: false, message: { content: "a" } },
+      { done: false, message: { tool_calls: [{ function: { name: "f" } }] } },
+      { done: true },
+    ]);
+    expect(lines.at(-1)).not.toHaveProperty("done_reason");
   });
 
   it("end with the error that a worker tells inside", () => {

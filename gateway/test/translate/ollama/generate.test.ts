@@ -62,6 +62,10 @@ describe("a prompt", () => {
   it("is not answered without what no other API has", () => {
     expect(() => bodyOf("chat", { prompt: "Hi", context: [1, 2] })).toThrow(notSupported);
     expect(() => bodyOf("chat", { prompt: "Hi", template: "{{ .Prompt }}" })).toThrow(notSupported);
+    for (const more of [{ logprobs: true }, { images: ["iVBORw0KGgo"] }]) {
+      expect(() => bodyOf("completions", { prompt: "Hi", raw: true, ...more })).toThrow(notSupported);
+      expect(() => bodyOf("infill", { prompt: "Hi", suffix: "b", ...more })).toThrow(notSupported);
+    }
   });
 
   it("that is empty loads the model", () => {

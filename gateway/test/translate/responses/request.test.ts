@@ -104,6 +104,39 @@ describe("a request of /v1/responses put as chat", () => {
     });
   });
 
+  it("leaves out a tool that OpenAI runs where the model is free not to use it", () => {
+    const chat = put({ tools: [{ type: "web_search", external_web_access: false }, FUNCTION], tool_choice: "auto" });
+    expect(chat["tools"]).toMatchObject([{ function: { name: "look" } }]);
+    expect(put({ tools: [{ type: "web_search" }] })).not.toHaveProperty("tools");
+  });
+
+  it("offers the tools of a namespace under names of their own, and knows calls of them again", () => {
+    const group = {
+      type: "namespace",
+      name: "crm",
+      description: "d",
+      tools: [FUNCTION, { type: "custom", name: "note" }],
+    };
+    const called = { type: "function_call", call_id: "a", namespace: "crm", name: "look", arguments: "{}" };
+    const choice = { type: "function", name: "look", namespace: "crm" };
+    expect(put({ tools: [group, FUNCTION], tool_choice: choice, input: [called] })).toMatchObject({
+      tools: [{ function: { name: "crm__look" } }, { function: { name: "crm__note" } }, { function: { name: "look" } }],
+      tool_choice: { function: { name: "crm__look" } },
+      messages: [{ tool_calls: [{ function: { name: "crm__look" } }] }],
+    });
+  });
+
+  it("tells the model of a custom tool what its text must be like", () => {
+    const format = { type: "grammar", syntax: "lark", definition: "start: WORD" };
+    expect(put({ tools: [{ type: "custom", name: "patch", description: "patches", format }] })).toMatchObject({
+      tools: [{ function: { description: "patches\n\nThe input must match this lark grammar:\nstart: WORD" } }],
+    });
+  });
+
+  it("repeats no more of what it does not know than fits an error", () => {
+    expect(refusal({ input: [{ type: "x".repeat(1_000) }] }).message.length).toBeLessThan(200);
+  });
+
   it("translates limits, reasoning and the form of the answer", () => {
     const format = { type: "json_schema", name: "answer", schema: { type: "object" }, strict: true };
     expect(
@@ -135,11 +168,18 @@ describe("a request of /v1/responses put as chat", () => {
   });
 
   it.each([
+    ["token probabilities", { top_logprobs: 2 }, "top_logprobs"],
+    ["the same by the other way", { include: ["message.output_text.logprobs"] }, "include"],
+    ["a form of another kind", { text: { format: { type: "grammar" } } }, "text.format"],
     ["an earlier answer", { previous_response_id: "resp_1" }, "previous_response_id"],
     ["a kept conversation", { conversation: "conv_1" }, "conversation"],
     ["a kept prompt", { prompt: { id: "p" } }, "prompt"],
     ["an answer for later", { background: true }, "background"],
-    ["a tool that OpenAI runs", { tools: [{ type: "web_search" }] }, "tools"],
+    [
+      "a tool that OpenAI runs, where one must be used",
+      { tools: [{ type: "web_search" }], tool_choice: "required" },
+      "tools",
+    ],
     ["the choice of one", { tool_choice: { type: "file_search" } }, "tool_choice"],
     ["an item that is kept", { input: [{ type: "item_reference", id: "x" }] }, "input[0]"],
     ["an item of such a tool", { input: [{ type: "web_search_call" }] }, "input[0]"],
@@ -155,6 +195,9 @@ describe("a request of /v1/responses put as chat", () => {
 
   it.each([
     ["no input", { input: undefined }, "input"],
+    ["tools that are no list", { tools: "look" }, "tools"],
+    ["a call without a name", { input: [{ type: "function_call", call_id: "c" }] }, "input[0].name"],
+    ["an item that is none", { input: [7] }, "input[0]"],
     ["an unknown role", { input: [{ role: "wizard", content: "Hi" }] }, "input[0]"],
     ["content of another type", { input: [{ role: "user", content: 7 }] }, "input[0].content"],
   ])("calls %s wrong", (_, body, param) => {
@@ -179,8 +222,8 @@ describe("a whole chat answer told as a response", () => {
     });
   });
 
-  it("is a fault of the worker when there are no choices in it", () => {
-    expect(() => responsesToChat({ input: "Hi" }, CONTEXT).whole({ model: "m" }, AT)).toThrow(/without choices/);
+  it("is a fault of the worker when there is no answer in it", () => {
+    expect(() => responsesToChat({ input: "Hi" }, CONTEXT).whole({ model: "m" }, AT)).toThrow(/says nothing/);
     expect(() => responsesToChat({ input: "Hi" }, CONTEXT).whole({ error: { message: "no" } }, AT)).toThrow("no");
   });
 });

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { responsesToChat } from "../../../src/translate/responses/responses-to-chat.ts";
 import { type Said, chatStream, somethingSaid, wholeChat } from "../../support/chat-stream.ts";
+import { type StreamEvent, faultsOf } from "./faults.ts";
 import { AT, CONTEXT, clientOf, dataOf, someCuts, tell } from "../../support/translate.ts";
 
 const TOOLS = ["look", "find"].map((name) => ({ type: "function", name, parameters: {}, strict: null }));
@@ -14,39 +15,6 @@ const someRequest = fc.record({
 function translated({ summary, custom }: { summary: string | undefined; custom: boolean }) {
   const tools = custom ? [TOOLS[0], { type: "custom", name: "find" }] : TOOLS;
   return responsesToChat({ model: "m", input: "Hi", stream: true, tools, reasoning: { summary } }, CONTEXT);
-}
-
-interface StreamEvent {
-  type: string;
-  sequence_number: number;
-  output_index: number;
-  item: { id: string; type: string; status: string };
-  item_id: string;
-  response: { status: string };
-}
-
-/** Where the events break the grammar of a response: what may follow what. Empty: nowhere. */
-function faultsOf(events: readonly StreamEvent[]): string[] {
-  const faults: string[] = [];
-  const open = new Map<number, string>();
-  let added = 0;
-  const last = events.length - 1;
-  for (const [i, event] of events.entries()) {
-    const { type, output_index: at } = event;
-    const isRight = () => {
-      if (i === 0) return type === "response.created";
-      if (i === 1) return type === "response.in_progress";
-      if (i === last) return open.size === 0 && type === `response.${event.response.status}`;
-      if (type === "response.output_item.added") return at === added && event.item.status === "in_progress";
-      return open.get(at) === (type === "response.output_item.done" ? event.item.id : event.item_id);
-    };
-    if (event.sequence_number !== i || !isRight()) faults.push(`${i}: ${JSON.stringify(event)}`);
-    if (type === "response.output_item.done") open.delete(at);
-    if (type !== "response.output_item.added") continue;
-    open.set(at, event.item.id);
-    added += 1;
-  }
-  return faults;
 }
 
 describe("a chat stream told as a response", () => {

@@ -138,6 +138,14 @@ describe("odd chat streams told as a response", () => {
     ]);
   });
 
+  it("names the namespace of a called tool apart", async () => {
+    const tools = [{ type: "namespace", name: "crm", description: "", tools: [{ type: "function", name: "find" }] }];
+    const call = { id: "c", function: { name: "crm__find", arguments: "{}" } };
+    const { text } = tellStream(chunks([{ tool_calls: [{ index: 0, ...call }] }, "tool_calls"]), { tools });
+    const response = await finalOf(text);
+    expect(response.output).toMatchObject([{ type: "function_call", name: "find", namespace: "crm", call_id: "c" }]);
+  });
+
   it.each([
     ["an error", 'data: {"error":{"message":"out of memory","code":500}}\n\n', /out of memory/],
     ["what is no JSON", "data: proxy error\n\n", /no JSON/],

@@ -66,6 +66,7 @@ describe("a chat request put to Ollama", () => {
   it.each([
     [{ type: "text" }, undefined],
     [{ type: "json_object" }, "json"],
+    [{ type: "json_object", schema: { type: "array" } }, { type: "array" }],
     [{ type: "json_schema", json_schema: { name: "a", schema: { type: "object" } } }, { type: "object" }],
   ])("asks for the form %j", (format, wanted) => {
     expect(put({ response_format: format })["format"]).toEqual(wanted);
@@ -81,6 +82,22 @@ describe("a chat request put to Ollama", () => {
     expect(put({ reasoning_effort: effort })["think"]).toBe(think);
   });
 
+  it("tells a template that is not to think by `think`, and none that is", () => {
+    expect(put({ chat_template_kwargs: { enable_thinking: false } })["think"]).toBe(false);
+    expect(put({ chat_template_kwargs: { enable_thinking: true } })["think"]).toBeUndefined();
+  });
+
+  it("keeps what an earlier answer refused, and results of older functions", () => {
+    const messages = [
+      { role: "assistant", content: null, refusal: "I cannot." },
+      { role: "function", name: "look", content: "rain" },
+    ];
+    expect(put({ messages })["messages"]).toEqual([
+      { role: "assistant", content: "I cannot." },
+      { role: "tool", content: "rain", tool_name: "look" },
+    ]);
+  });
+
   it("offers the functions that the choice leaves", () => {
     const tools = [
       { type: "function", function: { ...FUNCTION, strict: true } },
@@ -88,6 +105,9 @@ describe("a chat request put to Ollama", () => {
     ];
     const named = { type: "function", function: { name: "look" } };
     expect(put({ tools, tool_choice: named })["tools"]).toEqual([{ type: "function", function: FUNCTION }]);
+    const allowed = { mode: "auto", tools: [named] };
+    const bound = put({ tools, tool_choice: { type: "allowed_tools", allowed_tools: allowed } });
+    expect(bound["tools"]).toEqual([{ type: "function", function: FUNCTION }]);
     expect(put({ tools, tool_choice: "none" })["tools"]).toBeUndefined();
     expect(put({ tools, tool_choice: "required" })["tools"]).toHaveLength(2);
   });
@@ -96,6 +116,16 @@ describe("a chat request put to Ollama", () => {
     ["several answers", { n: 2 }, "n"],
     ["token probabilities", { logprobs: true }, "logprobs"],
     ["sound", { audio: { voice: "a" } }, "audio"],
+    ["sound by its kind", { modalities: ["text", "audio"] }, "modalities"],
+    ["a bias", { logit_bias: { 7: -100 } }, "logit_bias"],
+    ["a search", { web_search_options: {} }, "web_search_options"],
+    ["a grammar", { grammar: 'root ::= "a"' }, "grammar"],
+    ["a form of another kind", { response_format: { type: "regex" } }, "response_format"],
+    [
+      "an older call",
+      { messages: [{ role: "assistant", function_call: { name: "f", arguments: "" } }] },
+      "messages[0]",
+    ],
     ["another kind of tool", { tools: [{ type: "custom", custom: { name: "x" } }] }, "tools"],
     [
       "a picture from elsewhere",
@@ -117,6 +147,21 @@ describe("a chat request put to Ollama", () => {
 
   it.each([
     ["no list of messages", { messages: "Hi" }],
+    ["a message without a role", { messages: [{ content: "Hi" }] }],
+    ["tools that are no list", { tools: {} }],
+    [
+      "arguments that nest without end",
+      {
+        messages: [
+          {
+            role: "assistant",
+            tool_calls: [
+              { id: "a", function: { name: "f", arguments: `${'{"a":'.repeat(9_000)}1${"}".repeat(9_000)}` } },
+            ],
+          },
+        ],
+      },
+    ],
     [
       "arguments that are no JSON",
       { messages: [{ role: "assistant", tool_calls: [{ id: "a", function: { name: "f", arguments: "{" } }] }] },
@@ -126,6 +171,6 @@ describe("a chat request put to Ollama", () => {
   });
 
   it("allows what asks for nothing more", () => {
-    expect(put({ n: 1, logprobs: false, functions: null })).toEqual(put({}));
+    expect(put({ n: 1, logprobs: false, functions: null, logit_bias: {}, modalities: ["text"] })).toEqual(put({}));
   });
 });

@@ -93,7 +93,7 @@ describe("an odd Ollama stream told as chat", () => {
   it("is broken off by an error inside of it", () => {
     const stream = `${ollamaStream([line]).split("\n")[0]}\n{"error":"an error was encountered"}\n`;
     const { text, problem } = tell("chat", translated(false), stream);
-    expect(problem).toBe("an error was encountered");
+    expect(problem).toBe("it told an error: an error was encountered");
     expect(text).not.toContain("[DONE]");
   });
 

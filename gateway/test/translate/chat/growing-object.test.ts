@@ -1,9 +1,9 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { GrowingObject } from "../../src/translate/growing-object.ts";
+import { GrowingObject } from "../../../src/translate/chat/growing-object.ts";
 
 const pieces = fc
-  .tuple(fc.oneof(fc.json(), fc.string({ unit: fc.constantFrom(...'{}[]"\\ ,:1a') })), fc.array(fc.nat(20)))
+  .tuple(fc.oneof(fc.json(), fc.string({ unit: fc.constantFrom(...'{}[]"\\ ,:1a'.split("")) })), fc.array(fc.nat(20)))
   .map(([text, sizes]) => {
     const cut: string[] = [];
     let at = 0;
