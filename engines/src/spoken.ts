@@ -51,6 +51,12 @@ const SETS: ReadonlyMap<string, ReadonlySet<Api>> = new Map(
 const GENERIC: ReadonlySet<Api> = new Set(SPOKEN.openai);
 
 /**
+ * What an engine may speak of which nothing is known yet, since its model was never loaded: all that OpenAI has, and
+ * llama.cpp's own paths, which no other question can stand for. Anthropic's can be put as a chat, which is safe.
+ */
+export const MAYBE_SPOKEN: ReadonlySet<Api> = new Set([...SPOKEN.openai, ...LLAMA_CPP]);
+
+/**
  * The APIs that an engine speaks, where its model does not tell its own. null: not recognised; it is spoken to as any
  * OpenAI-like server, and so is an agent that does not say what its model speaks.
  */

@@ -22,7 +22,8 @@ const FORMS = {
   rerank: openai("/v1/rerank", null),
   /** As Text Embeddings Inference has it. */
   "tei-rerank": { ...openai("/rerank", null), workersOnly: true },
-  speech: openai("/v1/audio/speech", "events"),
+  /** `stream` means sound in pieces there; events are asked for by another field, and few servers have them. */
+  speech: openai("/v1/audio/speech", null),
   transcriptions: openai("/v1/audio/transcriptions", "events", "form"),
   translations: openai("/v1/audio/translations", null, "form"),
   "image-generations": openai("/v1/images/generations", "events"),

@@ -45,6 +45,8 @@ const NOT_FOR_WORKERS: ReadonlySet<string> = new Set([
   "expect",
   "accept-encoding",
   "x-request-id",
+  // Which pages may ask is told by the one that they asked; Ollama refuses those that it does not know itself.
+  "origin",
   // llama-server keeps generating after a disconnect when it sees this one.
   "x-conversation-id",
 ]);

@@ -1,5 +1,5 @@
-import { FarmError } from "./errors.ts";
 import { MAX_MODEL_NAME } from "./model-name.ts";
+import { unroutable } from "./unroutable.ts";
 
 /** Where the query of a request target names the model. */
 export interface QueryModel {
@@ -12,7 +12,7 @@ export interface QueryModel {
 /** Reads `?model=` of a request target. Throws `invalid_request` when there is none, two of them, or no good name. */
 export function queryModel(target: string): QueryModel {
   const found = findQueryModel(target);
-  if (found === null) throw refused("its address needs the model, as in ?model=NAME");
+  if (found === null) throw unroutable("its address needs the model, as in ?model=NAME", "model");
   return found;
 }
 
@@ -32,8 +32,9 @@ export function findQueryModel(target: string): QueryModel | null {
   }
   const [first] = found;
   if (first === undefined || (first.model === "" && found.length === 1)) return null;
-  if (found.length > 1) throw refused("its address names two models");
-  if (first.model.length > MAX_MODEL_NAME) throw refused(`a model's name has at most ${MAX_MODEL_NAME} characters`);
+  if (found.length > 1) throw unroutable("its address names two models", "model");
+  if (first.model.length > MAX_MODEL_NAME)
+    throw unroutable(`a model's name has at most ${MAX_MODEL_NAME} characters`, "model");
   return first;
 }
 
@@ -49,8 +50,4 @@ function decoded(text: string): string {
   } catch {
     return spaced;
   }
-}
-
-function refused(why: string): FarmError {
-  return new FarmError("invalid_request", `The request cannot be routed: ${why}.`, { param: "model" });
 }

@@ -23,6 +23,7 @@ describe("what a worker sees of a caller's headers", () => {
     "Expect",
     "Accept-Encoding",
     "X-Request-Id",
+    "Origin",
     "X-Conversation-Id",
     "X-Farmgate-Priority",
     "x-farmgate-anything",

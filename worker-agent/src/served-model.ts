@@ -89,11 +89,6 @@ export class ModelBook {
     return model?.name === name ? model : undefined;
   }
 
-  /** Every name and alias, for "did you mean". */
-  spellings(): string[] {
-    return this.#models.flatMap((model) => [model.name, ...model.aliases]);
-  }
-
   /** The engine at this address lists these now, and no others. */
   replaceEngine(url: string, models: readonly ServedModel[]): void {
     this.#byEngine.set(url, models);

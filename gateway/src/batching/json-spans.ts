@@ -1,8 +1,4 @@
-/** A value's bytes: `[start, end)`. */
-export interface Span {
-  start: number;
-  end: number;
-}
+import type { Span } from "@farmgate/shared";
 
 /** A member of an object: its key, decoded, and where its value stands. */
 export interface Member extends Span {

@@ -1,4 +1,5 @@
-import { JsonSpans, type Member, type Span } from "./json-spans.ts";
+import type { Span } from "@farmgate/shared";
+import { JsonSpans, type Member } from "./json-spans.ts";
 
 /** An embedding request taken apart: its inputs, and all the rest. */
 export interface ReadInputs {

@@ -1,4 +1,5 @@
-import { JsonSpans, type Span } from "./json-spans.ts";
+import type { Span } from "@farmgate/shared";
+import { JsonSpans } from "./json-spans.ts";
 import { shareOut } from "./share-out.ts";
 
 /** What one request of a joined one brought. */

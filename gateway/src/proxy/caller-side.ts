@@ -34,6 +34,8 @@ export class CallerSide implements AttemptTarget {
   readonly #translated: Translated | null;
   /** The worker's answer, where it is translated. */
   #translation: TranslatedAnswer | null = null;
+  /** The translation has failed by its own fault. */
+  #isBroken = false;
   /** An error answer that is retold to a caller of another API. */
   #fault: Buffer[] | null = null;
   /** Set for an answer that comes into a stream which was begun before. */
@@ -74,9 +76,9 @@ export class CallerSide implements AttemptTarget {
   readWhole(body: Buffer): Buffer | Unreadable {
     const translation = this.#translation;
     if (translation === null) return body;
-    const text = translation.whole(body, this.#time());
+    const text = this.#translating(() => translation.whole(body, this.#time()));
     if (text !== null) return Buffer.from(text);
-    return { reason: translation.problem ?? "no answer", untold: translation.untold };
+    return { reason: this.#problem ?? "no answer", untold: translation.untold };
   }
 
   accept(status: number, workerHeaders: string[]): void {
@@ -100,7 +102,7 @@ export class CallerSide implements AttemptTarget {
     }
     const translation = this.#translation;
     if (translation === null || translation.isWhole) return this.#pass(chunk);
-    const text = translation.push(chunk, this.#time());
+    const text = this.#translating(() => translation.push(chunk, this.#time())) ?? "";
     return text === "" || this.#pass(Buffer.from(text));
   }
 
@@ -115,7 +117,24 @@ export class CallerSide implements AttemptTarget {
   }
 
   get isSpoiled(): boolean {
-    return (this.#translation?.problem ?? null) !== null;
+    return this.#problem !== null;
+  }
+
+  /** What is wrong with a translated answer; null: nothing so far. */
+  get #problem(): string | null {
+    return this.#isBroken ? "an answer that could not be translated" : (this.#translation?.problem ?? null);
+  }
+
+  /** Thrown on, a fault of the translation's own would leave the request without an end, and its place taken. */
+  #translating(step: () => string | null): string | null {
+    if (this.#isBroken) return null;
+    try {
+      return step();
+    } catch (error) {
+      this.#isBroken = true;
+      this.#farm.log.error({ id: this.#call.id, err: error }, "an answer could not be translated");
+      return null;
+    }
   }
 
   /** The request is sent to nobody any more. */
@@ -162,10 +181,11 @@ export class CallerSide implements AttemptTarget {
 
   /** What is left of a translated stream goes out; what is wrong with it counts as a break of the worker's. */
   #endTranslation(): ExchangeFailure | null {
-    if (this.#translation === null) return null;
-    const text = this.#translation.end(this.#time());
+    const translation = this.#translation;
+    if (translation === null) return null;
+    const text = this.#translating(() => translation.end(this.#time())) ?? "";
     if (text !== "") this.#pass(Buffer.from(text));
-    const { problem } = this.#translation;
+    const problem = this.#problem;
     return problem === null ? null : { phase: "body", kind: "protocol", reused: false, message: problem };
   }
 

@@ -95,9 +95,8 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
     const { choice } = taken;
     const { name } = choice.worker.config;
     tried.add(name);
-    const put = putAs(farm, call, received, choice);
+    const put = putOrLeave(farm, call, received, taken);
     if (put instanceof FarmError) {
-      taken.release();
       refusal ??= put;
       closeWay(request, choice, tried, farm.clock.now());
       continue;
@@ -109,6 +108,18 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
     if (!isLate(farm, received) && afterFailure(history, true, farm.config.retry).step === "final") {
       return { status: null, error: walkError(farm, request, tried, history) };
     }
+  }
+}
+
+/** As `putAs`; where the question cannot be put so, the place at that worker is free again. */
+function putOrLeave(farm: Farm, call: Call, received: Received, taken: Taken): Translated | FarmError | null {
+  let isPut = false;
+  try {
+    const put = putAs(farm, call, received, taken.choice);
+    isPut = !(put instanceof FarmError);
+    return put;
+  } finally {
+    if (!isPut) taken.release();
   }
 }
 
@@ -131,14 +142,13 @@ async function ask(
   call.warmth = choice.warmth;
   call.attempts += 1;
   try {
-    let end = await askOnce(farm, call, received, choice, put, history);
+    let end = await askOnce(farm, call, received, request, choice, put, history);
     const plainer = withoutUsage(put, faultStatus(end));
     if (plainer !== null) {
       farm.metrics.retried("usage_refused");
-      end = await askOnce(farm, call, received, choice, plainer, history);
+      end = await askOnce(farm, call, received, request, choice, plainer, history);
     }
     if (end.kind !== "failed") return end;
-    hold(request, choice, end.failed);
     return noteFailure(farm, call, received, choice, end, history);
   } finally {
     taken.release();
@@ -156,6 +166,7 @@ async function askOnce(
   farm: Farm,
   call: Call,
   received: Received,
+  request: RoutingRequest,
   choice: Taken["choice"],
   put: Translated | null,
   history: readonly FailedAttempt[],
@@ -163,11 +174,15 @@ async function askOnce(
   const { url } = choice.worker.config;
   const end = await sendTo(farm, call, received, choice, put, farm.upstreams.to(url));
   if (end.kind !== "failed") return end;
+  hold(request, choice, end.failed);
   if (afterFailure([...history, end.failed], false, farm.config.retry).step !== "fresh") return end;
   farm.metrics.retried("stale_connection");
+  // It may have been at work on it when its connection broke, whatever the second try tells.
+  hold(request, choice, end.failed);
   const fresh = farm.upstreams.fresh(url);
   const again = await sendTo(farm, call, received, choice, put, fresh);
   void fresh.pool.close();
+  if (again.kind === "failed") hold(request, choice, again.failed);
   return again;
 }
 

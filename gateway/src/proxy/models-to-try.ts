@@ -23,14 +23,23 @@ export function* modelsToTry(farm: Farm, call: Call, received: Received): Genera
       param: "model",
     });
   }
-  yield toRequest(farm, call, received, asked);
-  for (const other of fallbacksOf(asked, farm.names, patterns, current)) yield toRequest(farm, call, received, other);
+  yield toRequest(farm, call, received, asked, patterns);
+  for (const other of fallbacksOf(asked, farm.names, patterns, current)) {
+    yield toRequest(farm, call, received, other, patterns);
+  }
 }
 
-function toRequest(farm: Farm, call: Call, { body, scan }: Received, resolved: ResolvedName): RoutingRequest {
+function toRequest(
+  farm: Farm,
+  call: Call,
+  { body, scan }: Received,
+  resolved: ResolvedName,
+  patterns: readonly string[],
+): RoutingRequest {
   const { name, key, worker: only } = resolved;
   const hasChoice = farm.config.routing.affinity && farm.catalog.current.workers.length > 1;
   call.prefix = hasChoice ? prefixHashes(call.api, body, scan, { key, caller: call.callerName }) : null;
   const prefixWorker = call.prefix === null ? null : farm.affinity.find(call.prefix);
-  return { key, name, api: call.api, ways: waysOf(call.api), spent: NONE_SPENT, only, held: null, prefixWorker };
+  const ways = waysOf(call.api);
+  return { key, name, api: call.api, ways, spent: NONE_SPENT, only, held: null, patterns, prefixWorker };
 }

@@ -32,7 +32,13 @@ function endMark(api: Api): ((text: string) => boolean) | null {
   if (apiForm(api).streams === "lines") return endsOllama;
   if (api === "chat" || api === "completions") return (text) => /data: ?\[DONE\]/.test(text);
   if (api === "messages") return (text) => /(?:^|[\n\r])event: ?message_stop/.test(text);
-  return api === "responses" ? (text) => RESPONSES_END.test(text) : null;
+  return api === "responses" ? endsResponses : null;
+}
+
+/** The last event repeats the whole answer: where its start was too long ago to be kept, its own end has to do. */
+function endsResponses(text: string): boolean {
+  if (RESPONSES_END.test(text)) return true;
+  return !/(?:^|[\n\r])(?:event|data):/.test(text) && /\}(?:\n\n|\r\r|\r\n\r\n)$/.test(text);
 }
 
 /** Ollama's last line; where it is too long to be kept whole (its `context`), by the times at its end. */

@@ -52,11 +52,12 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
     if (!farm.isReady) await farm.ready;
     const { model, api } = readQuestion(request.body);
     const resolved = resolveName(model, farm.names, farm.catalog.current);
-    if (!keyAllows(allowedModels(request.caller), resolved, farm.catalog.current.union)) {
+    const patterns = allowedModels(request.caller);
+    if (!keyAllows(patterns, resolved, farm.catalog.current.union)) {
       throw new FarmError("model_not_allowed", `Your key may not use the model "${model}".`, { param: "model" });
     }
     const { key, name, worker: only } = resolved;
-    const fresh = { spent: NONE_SPENT, held: null, prefixWorker: null };
+    const fresh = { spent: NONE_SPENT, held: null, patterns, prefixWorker: null };
     return explainNow(farm, { key, name, api, ways: waysOf(api), only, ...fresh });
   });
 }

@@ -1,4 +1,4 @@
-import { FarmError, nameKey } from "@farmgate/shared";
+import { anyGlobMatches, FarmError, nameKey } from "@farmgate/shared";
 import type { Catalog, UnionModel, Variant } from "../catalog/types.ts";
 import { ambiguousWords, lackingWords, unknownWords } from "../routing/not-found-words.ts";
 import { keyAllows, type NameRules, ownersName, type ResolvedName, resolveName } from "../routing/resolve-name.ts";
@@ -92,7 +92,10 @@ function notFound(resolved: ResolvedName, isAllowed: boolean, source: ModelListS
     modelList(source).map(({ id }) => id),
   );
   if (isAllowed && worker !== null && model !== undefined) words = lackingWords(name, worker, model.workers);
-  else if (isAllowed && meant.length > 1) words = ambiguousWords(name, meant);
+  else if (isAllowed && meant.length > 1) {
+    const known = meant.filter(({ id }) => anyGlobMatches(source.patterns, id));
+    words = ambiguousWords(name, known);
+  }
   return new FarmError("model_not_found", words, { param: "model" });
 }
 

@@ -14,10 +14,11 @@ export function unknownWords(name: string, known: readonly string[]): string {
   return close.length === 0 ? `${nobody}.` : `${nobody}. Close to it: ${close.map(quoted).join(", ")}.`;
 }
 
-/** The name is an alias of different models. */
+/** The name is an alias of different models; `targets` are those that the caller may know of. */
 export function ambiguousWords(name: string, targets: readonly AliasTarget[]): string {
   const models = targets.map(({ id, workers }) => `${quoted(id)} (${workers.slice(0, NAMED).join(", ")})`);
-  return `The name "${shortened(name)}" stands for different models: ${listed(models)}. Ask for one of them by its own name.`;
+  const named = models.length === 0 ? "" : `: ${listed(models)}`;
+  return `The name "${shortened(name)}" stands for different models${named}. Ask for one of them by its own name.`;
 }
 
 /** The worker that was asked for does not have the model; `having` are those that do, at least one. */

@@ -1,3 +1,4 @@
+import { anyGlobMatches } from "@farmgate/shared";
 import type { WorkerEntry } from "../catalog/types.ts";
 import { ambiguousWords, lackingWords, unknownWords } from "./not-found-words.ts";
 import { describeStanding, OTHER_API, OTHER_VARIANT, standingOf } from "./standing.ts";
@@ -17,11 +18,13 @@ const NAMED = 3;
  * 4. Some catalogue is not known: `no_worker`, the model may be there.
  * 5. Else nobody has it: `model_not_found`, with names that come close; or the one that was asked for does not, with
  *    those that do.
+ *
+ * Models that the caller's key does not allow are not named.
  */
 export function nothingServes(request: RoutingRequest, context: RoutingContext): Decision {
   const { catalog } = context;
   const { union, aliases } = catalog;
-  const { key, name, only } = request;
+  const { key, name, only, patterns } = request;
   const workers = only === null ? catalog.workers : catalog.workers.filter(({ config }) => config.name === only);
   // 1
   if (!workers.some(isInUse)) {
@@ -37,7 +40,8 @@ export function nothingServes(request: RoutingRequest, context: RoutingContext):
   if (listing.length > 0) return noWorker(request, why(listing, request, context));
   // 3
   const meant = aliases.get(key) ?? [];
-  if (meant.length > 1 && only === null) return notFound(ambiguousWords(name, meant));
+  const mayKnow = ({ id }: { id: string }) => anyGlobMatches(patterns, id);
+  if (meant.length > 1 && only === null) return notFound(ambiguousWords(name, meant.filter(mayKnow)));
   // 4
   const unknown = workers.filter((entry) => isInUse(entry) && entry.catalog === "unreachable");
   const mayBeThere = only === null ? !catalog.allKnown : unknown.length > 0;
@@ -45,8 +49,13 @@ export function nothingServes(request: RoutingRequest, context: RoutingContext):
   // 5
   const having = union.get(key)?.workers ?? meant.flatMap((target) => target.workers);
   if (only !== null && having.length > 0) return notFound(lackingWords(name, only, having));
-  const known = new Set(Array.from(union.values(), (model) => model.id));
-  return notFound(unknownWords(name, [...known]));
+  const known = [...new Set(union.values())].filter(mayKnow);
+  return notFound(
+    unknownWords(
+      name,
+      known.map(({ id }) => id),
+    ),
+  );
 }
 
 function isInUse(entry: WorkerEntry): boolean {

@@ -29,6 +29,8 @@ export interface RoutingRequest {
   only: string | null;
   /** What is known of the copies that failed in this very request: no other variant is asked then. null: none did. */
   held: Copy | null;
+  /** What the caller's key allows: an error names no other models. */
+  patterns: readonly string[];
   /** The worker that answered this conversation's prefix, if one is remembered. */
   prefixWorker: string | null;
 }

@@ -35,6 +35,20 @@ async function asked(worker: Awaited<ReturnType<typeof farm>>["worker"]) {
 }
 
 describe("a request in another API than the worker's", () => {
+  it("ends with an error, and gives its place back, where its answer cannot be written down", async () => {
+    const deep = 50_000;
+    const calls = [{ id: "c", function: { name: "f", arguments: `{"a":${"[".repeat(deep)}${"]".repeat(deep)}}` } }];
+    const message = { role: "assistant", content: null, tool_calls: calls };
+    const { gateway, ask } = await farm(
+      ["chat"],
+      refuses(200, { choices: [{ message, finish_reason: "tool_calls" }] }),
+    );
+    const answer = await ask();
+    expect(answer.status).toBe(502);
+    const { workers } = (await (await fetch(`${gateway.url}/farm/workers`)).json()) as { workers: object[] };
+    expect(workers).toMatchObject([{ name: "a", inflight: 0 }]);
+  });
+
   it("is put to the same worker in the next way when it lacks the first, and at once the next time", async () => {
     const { worker, gateway, ask } = await farm(["messages", "chat"], onlyChat(refuses(200, hello)));
     expect(await (await ask()).json()).toMatchObject({ content: [{ type: "text", text: "Hello" }] });

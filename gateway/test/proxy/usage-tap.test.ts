@@ -115,6 +115,11 @@ describe("the end of a stream", () => {
     ["responses", event("response.completed"), event("response.output_text.done")],
     ["responses", 'data: {"type":"response.incomplete"}\n\n', event("response.created")],
     ["responses", event("response.failed"), event("error")],
+    [
+      "responses",
+      `event: response.completed\ndata: {"type":"response.completed","text":"${"a ".repeat(5_000)}"}\n\n`,
+      `event: response.completed\ndata: {"type":"response.completed","text":"${"a ".repeat(5_000)}`,
+    ],
     ["ollama-chat", `{"model":"m",${LAST},${COUNTS}`, LINE],
     ["ollama-chat", '{"done": true}', '{"error":"out of memory"}\n'],
     [

@@ -43,6 +43,21 @@ describe("a caller of a stream who waits", () => {
     expect(await reader.rest()).toMatch(/^(: waiting\n\n){3,}data: \{"c":1\}\n\ndata: \[DONE\]\n\n$/);
   });
 
+  it("of events alone: the same word asks for sound in pieces where speech is wanted", async () => {
+    const worker = await fakeWorker({ m: "warm" }, hangs);
+    const gateway = await runGateway({ ...EVERY, workers: agents({ a: worker }) });
+    const spoken = fetch(`${gateway.url}/v1/audio/speech`, {
+      method: "POST",
+      body: JSON.stringify({ model: "m", input: "hi", stream: true }),
+    });
+    const other = new StreamReader(await chat(gateway, { stream: true }));
+    await other.until(/^(: waiting\n\n){3}/);
+    for (const { path, response } of worker.asked) {
+      if (path === "/v1/audio/speech") response.writeHead(200, { "content-type": "audio/mpeg" }).end("sound");
+    }
+    expect(await (await spoken).text()).toBe("sound");
+  });
+
   it("before the first catalogues are there", async () => {
     const worker = await fakeWorker({});
     worker.catalogStatus = 0;

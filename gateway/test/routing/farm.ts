@@ -115,6 +115,7 @@ export function ask(name: string, more: Partial<RoutingRequest> = {}): RoutingRe
     spent: new Set(),
     only: null,
     held: null,
+    patterns: ["*"],
     prefixWorker: null,
     ...more,
   };

@@ -19,6 +19,16 @@ describe("a model that nobody has", () => {
     expect(message).toBe('No worker has the model "qwen3-7b". Close to it: "qwen3-4b", "qwen3-8b".');
   });
 
+  it("is not likened to models that the caller's key does not allow", () => {
+    const { message } = refusal([worker("a", { models })], ask("qwen3-7b", { patterns: ["*-4b", "*-7b"] }));
+    expect(message).toBe('No worker has the model "qwen3-7b". Close to it: "qwen3-4b".');
+    const one = worker("a", { models: [model("private", "warm", { aliases: ["fast"] })] });
+    const two = worker("b", { models: [model("public", "warm", { aliases: ["fast"] })] });
+    const told = (patterns: string[]) => refusal([one, two], ask("fast", { patterns })).message;
+    expect(told(["fast", "public"])).toContain('stands for different models: "public" (b). Ask');
+    expect(told(["fast"])).toContain("stands for different models. Ask");
+  });
+
   it("is not found by a name like nothing else", () => {
     expect(refusal([worker("a", { models })], ask("something else entirely")).message).not.toContain("Close");
   });

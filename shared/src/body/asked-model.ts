@@ -1,6 +1,6 @@
 import { type Api, apiForm } from "../apis.ts";
-import { FarmError } from "../errors.ts";
 import { findQueryModel } from "../query-model.ts";
+import { unroutable } from "../unroutable.ts";
 
 /** llama.cpp's own paths: a server of it has mostly one model, which its clients do not name. */
 const NEEDS_NO_NAME: ReadonlySet<Api> = new Set(["completion", "infill", "tokenize", "detokenize", "apply-template"]);
@@ -21,9 +21,9 @@ export function namedModel(api: Api, inBody: string | null, target: string): str
   if (body === "form" || NEEDS_NO_NAME.has(api)) {
     const inQuery = findQueryModel(target)?.model ?? null; // 2
     if (inQuery !== null || NEEDS_NO_NAME.has(api)) return inQuery; // 3
-    throw refusal("neither the body nor the query has a `model`");
+    throw unroutable("neither the body nor the query has a `model`", "model");
   }
-  throw refusal("the body has no `model`");
+  throw unroutable("the body has no `model`", "model");
 }
 
 /**
@@ -33,12 +33,9 @@ export function namedModel(api: Api, inBody: string | null, target: string): str
 export function onlyModel(served: readonly string[]): string {
   const [only, ...others] = served;
   if (only !== undefined && others.length === 0) return only;
-  if (only === undefined) throw refusal("the body has no `model`, and none is served here that can be asked so");
+  if (only === undefined)
+    throw unroutable("the body has no `model`, and none is served here that can be asked so", "model");
   const names = served.slice(0, LISTED).map((name) => JSON.stringify(name));
   const more = served.length > LISTED ? ` and ${served.length - LISTED} more` : "";
-  throw refusal(`the body has no \`model\`, and several can be asked so: ${names.join(", ")}${more}`);
-}
-
-function refusal(why: string): FarmError {
-  return new FarmError("invalid_request", `The request cannot be routed: ${why}.`, { param: "model" });
+  throw unroutable(`the body has no \`model\`, and several can be asked so: ${names.join(", ")}${more}`, "model");
 }

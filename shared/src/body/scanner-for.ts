@@ -1,6 +1,6 @@
 import { type Api, apiForm } from "../apis.ts";
-import { FarmError } from "../errors.ts";
 import { headerValue } from "../headers.ts";
+import { unroutable } from "../unroutable.ts";
 import { FormBody } from "./form-body.ts";
 import { readParameters } from "./header-parameters.ts";
 import { JsonBody } from "./json-body.ts";
@@ -23,16 +23,16 @@ export function scannerFor(api: Api, raw: readonly string[]): BodyScanner {
   const type = readParameters(contentType);
   // 1
   if (contentType.trim().toLowerCase().startsWith(FORM)) {
-    if (body !== "form") throw refusal(`${path} takes JSON, not a form (${FORM})`);
+    if (body !== "form") throw unroutable(`${path} takes JSON, not a form (${FORM})`);
     const named = raw.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "content-type");
     const boundary = type?.value === FORM && named.length === 1 ? type.parameters.get("boundary") : undefined;
-    if (boundary === undefined || !BOUNDARY.test(boundary)) throw refusal(`its content-type has no usable boundary`);
+    if (boundary === undefined || !BOUNDARY.test(boundary)) throw unroutable(`its content-type has no usable boundary`);
     return new FormBody(boundary);
   }
   // 2, 3
   if (body !== "form" || type?.value === "application/json") return new JsonBody();
   const found = contentType === "" ? "and the request has no content-type" : `not ${contentType.slice(0, 100)}`;
-  throw refusal(`${path} takes a form (${FORM}) or application/json, ${found}`);
+  throw unroutable(`${path} takes a form (${FORM}) or application/json, ${found}`);
 }
 
 /**
@@ -42,9 +42,5 @@ export function scannerFor(api: Api, raw: readonly string[]): BodyScanner {
 export function foundIn(scan: BodyScan, encoding: string = "identity"): ScannedBody {
   if (scan.ok) return scan;
   const packed = `the body is packed (content-encoding: ${encoding.slice(0, 50)}); send it unpacked`;
-  throw refusal(encoding === "identity" ? scan.message : packed, scan.param);
-}
-
-function refusal(why: string, param: string | null = null): FarmError {
-  return new FarmError("invalid_request", `The request cannot be routed: ${why}.`, param === null ? {} : { param });
+  throw unroutable(encoding === "identity" ? scan.message : packed, scan.param);
 }

@@ -1,13 +1,15 @@
-import { type EngineName, spokenBy } from "@farmgate/engines";
+import { type EngineName, MAYBE_SPOKEN, spokenBy } from "@farmgate/engines";
 import { type Api, FarmError } from "@farmgate/shared";
 import type { ServedModel } from "../served-model.ts";
 
 /**
  * What a model can be asked for: as its engine says of it, else as that kind of engine has it. `learned` is the engine
- * by its own list, once the model was loaded. Of an engine that is not known all that OpenAI has.
+ * by its own list, once the model was loaded. Until then it is all that it may speak: a caller who is refused for that
+ * would never get it loaded.
  */
 export function spokenOf({ apis, engine }: ServedModel, learned: EngineName | null): Iterable<Api> {
-  return apis ?? spokenBy(engine ?? learned);
+  const kind = engine ?? learned;
+  return apis ?? (kind === null ? MAYBE_SPOKEN : spokenBy(kind));
 }
 
 /** Whether the model can be asked so, as far as is known. */

@@ -8,13 +8,13 @@ const config = { swap: { command: "x" }, models: [{ name: "m", url: "http://127.
 const script = only(new ModelBook(agentConfigSchema.parse(config)).models);
 const listed = (more: Partial<ServedModel>): ServedModel => ({ ...script, ...more });
 
-it("takes the word of the engine on its model, then its kind, and else serves what OpenAI has", () => {
+it("takes the word of the engine on its model, then its kind, and else serves all that it may have", () => {
   expect(spokenOf(listed({ engine: "ollama", apis: ["embeddings"] }), null)).toEqual(["embeddings"]);
   expect([...spokenOf(listed({ engine: "ollama" }), null)]).toContain("ollama-chat");
   expect([...spokenOf(script, "llama-server")]).toContain("infill");
   const unknown = [...spokenOf(script, null)];
-  expect(unknown).toEqual(expect.arrayContaining(["chat", "embeddings", "rerank", "speech", "transcriptions"]));
-  expect(unknown.filter((api) => api.startsWith("ollama-"))).toEqual([]);
+  expect(unknown).toEqual(expect.arrayContaining(["chat", "embeddings", "rerank", "speech", "infill", "tokenize"]));
+  expect(unknown.filter((api) => api.startsWith("ollama-") || api === "messages")).toEqual([]);
 });
 
 it("refuses what an engine is known not to have, before its model is loaded for it", () => {
