@@ -60,7 +60,9 @@ export type AttemptEnd =
   /** No byte was passed on. */
   | { kind: "failed"; failed: FailedAttempt }
   /** `cancel` came before any byte was passed on. */
-  | { kind: "cancelled" };
+  | { kind: "cancelled" }
+  /** The gateway itself failed on it. */
+  | { kind: "thrown"; thrown: unknown };
 
 /**
  * One try at one worker. A good answer is accepted with its head (a stream of events) or its first bytes
@@ -154,6 +156,15 @@ export class Attempt implements ExchangeSink {
   }
 
   end(outcome: ExchangeOutcome): void {
+    try {
+      this.#end(outcome);
+    } catch (thrown) {
+      // The client that calls this keeps it to itself, and the request would wait for ever.
+      this.#done({ kind: "thrown", thrown });
+    }
+  }
+
+  #end(outcome: ExchangeOutcome): void {
     if (outcome.ok && this.#whole !== null) this.#passWholeOn(this.#whole);
     else if (outcome.ok && this.#errorBody !== null) this.#judge();
     else if (outcome.ok && this.#failed === null && !this.#accepted) this.#accept();

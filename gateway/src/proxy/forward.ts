@@ -209,6 +209,8 @@ function noteFailure(
 function refuse({ response, family, id, cors, opened }: Call, error: FarmError): void {
   if (error.code === "client_closed") response.destroy();
   else if (opened) response.end(streamErrorChunk(family, error, id, true));
+  // The gateway failed in the middle of an answer: the caller sees that it is cut off.
+  else if (response.headersSent) response.destroy();
   else answerError(response, error, { family, requestId: id, headers: cors });
 }
 

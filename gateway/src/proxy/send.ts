@@ -1,4 +1,11 @@
-import { apiForm, queryModel, replaceModel, replaceQueryModel, socketHeadersForWorker } from "@farmgate/shared";
+import {
+  apiForm,
+  FarmError,
+  queryModel,
+  replaceModel,
+  replaceQueryModel,
+  socketHeadersForWorker,
+} from "@farmgate/shared";
 import type { ExchangeRequest, ExchangeTimeouts, Upstream } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
@@ -9,9 +16,12 @@ import { CallerSide, type Relayed } from "./caller-side.ts";
 import { translatedHeaders, upstreamHeaders } from "./headers.ts";
 
 /** How it went: an answer that was passed on, up to its end or to where it broke; or no byte was. */
-export type Sent = Relayed | Exclude<AttemptEnd, { kind: "relayed" }>;
+export type Sent = Relayed | Exclude<AttemptEnd, { kind: "relayed" | "thrown" }>;
 
-/** Sends the request to one worker and passes its answer on; resolves once that has ended, and never rejects. */
+/**
+ * Sends the request to one worker and passes its answer on; resolves once that has ended. Rejects with the FarmError of
+ * a request that cannot be sent so, and with what the gateway itself failed by.
+ */
 export function sendTo(
   farm: Farm,
   call: Call,
@@ -25,13 +35,14 @@ export function sendTo(
   call.askedAt = now;
   call.phase = "asking";
   call.upstreamModel = choice.upstreamModel;
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let attempt: Attempt | null = null;
     const relay = call.relay(() => attempt?.resume());
     const side = new CallerSide(farm, call, received, choice, translated, relay);
     const done = (end: AttemptEnd) => {
       call.onGone(null);
-      resolve(end.kind === "relayed" ? side.finish(end) : end);
+      if (end.kind === "thrown") reject(end.thrown);
+      else resolve(end.kind === "relayed" ? side.finish(end) : end);
     };
     // Made here and held nowhere: what the functions above could reach would stay until the answer's end.
     const request = toRequest(farm, call, received, choice, translated, upstream, deadlineLeft(received, now));
@@ -88,8 +99,16 @@ function toRequest(
   const headers = upstreamHeaders(raw, identity);
   const path = prefix + (api === call.api ? target : apiForm(api).path);
   const body =
-    translated === null
-      ? replaceModel(received.body, received.scan, upstreamModel)
-      : Buffer.from(JSON.stringify(translated.body));
+    translated === null ? replaceModel(received.body, received.scan, upstreamModel) : writtenBody(translated);
   return { origin, method: "POST", path, headers, body };
+}
+
+/** What a request holds as text, the arguments of a call, can be nested deeper than the request itself. */
+function writtenBody({ body }: Translated): Buffer {
+  try {
+    return Buffer.from(JSON.stringify(body));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new FarmError("invalid_request", "The request is nested too deeply for the workers with this model.");
+  }
 }

@@ -8,7 +8,7 @@ import { anthropicError, type ApiFamily, errorBody, FarmError, parseJson } from 
  */
 export function toldFault(family: ApiFamily, status: number, body: string, requestId: string): object {
   const own = parsed(body);
-  if (own !== null && isOwnError(family, own)) return own; // (1)
+  if (own !== null && isOwnError(family, own) && isWritable(own)) return own; // (1)
   const { message, type, code } = readErrorText(body);
   const error = new FarmError("invalid_request", message || `The worker refused the request with status ${status}.`);
   if (family === "anthropic") return anthropicError(status, error.message, requestId);
@@ -24,4 +24,13 @@ function isOwnError(family: ApiFamily, { error, type }: Record<string, unknown>)
 function parsed(body: string): Record<string, unknown> | null {
   const value = parseJson(body);
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
+}
+
+/** One that is nested too deeply can be read, but not written. */
+function isWritable(value: object): boolean {
+  try {
+    return JSON.stringify(value) !== "";
+  } catch {
+    return false;
+  }
 }

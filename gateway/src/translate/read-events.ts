@@ -1,7 +1,10 @@
 import { createParser } from "eventsource-parser";
-import type { WorkerEvent } from "./translation.ts";
+import { TranslationError, type WorkerEvent } from "./translation.ts";
 
-/** Takes a stream's bytes as they come, split anywhere, and hands on its events. */
+/** An event or line is at most so long, in characters: a whole picture or file has room in one. */
+const MAX_EVENT = 32 * 1_024 ** 2;
+
+/** Takes a stream's bytes as they come, split anywhere, and hands on its events. Throws `TranslationError`. */
 export interface EventReader {
   push(bytes: Buffer): void;
   /** No more bytes come. */
@@ -11,9 +14,26 @@ export interface EventReader {
 /** Reads server-sent events; comments are passed over. What an event is made of when the stream ends is dropped. */
 export function readEvents(onEvent: (event: WorkerEvent) => void): EventReader {
   const decoder = new TextDecoder();
-  const parser = createParser({ onEvent: ({ event, data }) => onEvent({ event: event ?? "", data }) });
+  const lines = new OpenLine(/[\r\n]/);
+  /** Of the event under way. */
+  let length = 0;
+  const parser = createParser({
+    onEvent({ event, data }) {
+      length = 0;
+      onEvent({ event: event ?? "", data });
+    },
+    onComment() {
+      length = 0;
+    },
+  });
   return {
-    push: (bytes) => parser.feed(decoder.decode(bytes, { stream: true })),
+    push(bytes) {
+      const text = lines.add(decoder.decode(bytes, { stream: true }));
+      if (text === null) return;
+      length += text.length;
+      parser.feed(text);
+      if (length > MAX_EVENT) throw tooLong();
+    },
     end: () => {},
   };
 }
@@ -21,6 +41,7 @@ export function readEvents(onEvent: (event: WorkerEvent) => void): EventReader {
 /** Reads lines of JSON; the last one may lack its line break. */
 export function readLines(onEvent: (event: WorkerEvent) => void): EventReader {
   const decoder = new TextDecoder();
+  const open = new OpenLine(/\n/);
   let rest = "";
   const take = (line: string) => {
     const data = line.trim();
@@ -28,10 +49,43 @@ export function readLines(onEvent: (event: WorkerEvent) => void): EventReader {
   };
   return {
     push(bytes) {
-      const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+      const text = open.add(decoder.decode(bytes, { stream: true }));
+      if (text === null) return;
+      const lines = (rest + text).split("\n");
       rest = lines.pop() ?? "";
       lines.forEach(take);
     },
-    end: () => take(rest),
+    end: () => take(rest + open.rest()),
   };
+}
+
+/** Holds what comes until a line ends in it: joined with each piece anew, a long line would be gone over many times. */
+class OpenLine {
+  readonly #end: RegExp;
+  #pieces: string[] = [];
+  #length = 0;
+
+  constructor(end: RegExp) {
+    this.#end = end;
+  }
+
+  /** Everything since the last line's end was seen; null: none is in it yet. */
+  add(piece: string): string | null {
+    this.#pieces.push(piece);
+    this.#length += piece.length;
+    if (this.#end.test(piece)) return this.rest();
+    if (this.#length > MAX_EVENT) throw tooLong();
+    return null;
+  }
+
+  rest(): string {
+    const text = this.#pieces.length === 1 ? (this.#pieces[0] ?? "") : this.#pieces.join("");
+    this.#pieces = [];
+    this.#length = 0;
+    return text;
+  }
+}
+
+function tooLong(): TranslationError {
+  return new TranslationError("an event that is too long");
 }

@@ -63,7 +63,7 @@ export class TranslatedAnswer {
   /** What a piece of the worker's stream comes to; empty: nothing yet. Once there is a problem nothing more comes. */
   push(chunk: Buffer, at: AnswerTime): string {
     this.#at = at;
-    this.#reader?.push(chunk);
+    this.#guarded(() => this.#reader?.push(chunk));
     return this.#take();
   }
 

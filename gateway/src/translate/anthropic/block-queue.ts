@@ -1,4 +1,4 @@
-import { argumentsOf, isComplete } from "../chat/call-args.ts";
+import { argumentsOf } from "../chat/call-args.ts";
 import { CallTable } from "../chat/call-table.ts";
 import type { CallPiece } from "../chat/chat-piece.ts";
 import { TranslationError } from "../translation.ts";
@@ -12,9 +12,6 @@ interface QueuedBlock extends CallPiece {
   madeId: string;
   /** What has come and was not written yet. */
   pending: string;
-  /** Whether the first `checked` letters of its arguments are a complete object. */
-  complete: boolean;
-  checked: number;
   opened: boolean;
   closed: boolean;
 }
@@ -78,7 +75,7 @@ export class BlockQueue {
   }
 
   #begin(type: MessageBlock["type"], call: CallPiece, madeId: string): QueuedBlock {
-    const block = { ...call, type, madeId, pending: "", complete: false, checked: 0, opened: false, closed: false };
+    const block = { ...call, type, madeId, pending: "", opened: false, closed: false };
     this.#waiting.push(block);
     return block;
   }
@@ -90,7 +87,7 @@ export class BlockQueue {
       if (head === undefined) return out;
       out += this.#writeMore(head);
       if (this.#waiting.length === 1 || !head.opened) return out;
-      if (head.type === "tool_use" && !isWhole(head)) return out;
+      if (head.type === "tool_use" && !this.#calls.isComplete(head)) return out;
       out += this.#close(head);
     }
   }
@@ -128,13 +125,4 @@ function openingOf({ type, id, madeId, name }: QueuedBlock): MessageBlock | null
     case "tool_use":
       return name === null ? null : { type, id: id ?? madeId, name, input: {} };
   }
-}
-
-/** Whether a call's arguments are, looked at again only when more of them have come. */
-function isWhole(call: QueuedBlock): boolean {
-  if (call.checked < call.args.length) {
-    call.checked = call.args.length;
-    call.complete = isComplete(call.args);
-  }
-  return call.complete;
 }

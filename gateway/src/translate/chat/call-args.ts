@@ -9,8 +9,3 @@ export function argumentsOf(text: string): JsonObject | null {
   if (args === null) return {};
   return isObject(args) ? args : null;
 }
-
-/** Whether arguments have come to their end. They are parsed only where they may well have: long ones come in many pieces. */
-export function isComplete(text: string): boolean {
-  return text.trimEnd().endsWith("}") && isObject(parseJson(text));
-}

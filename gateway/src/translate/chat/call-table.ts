@@ -1,11 +1,12 @@
-import { isComplete } from "./call-args.ts";
 import type { CallPiece } from "./chat-piece.ts";
+import { GrowingObject } from "./growing-object.ts";
 
 /** The calls of one answer, put together from their pieces. `C`: what is kept of each. */
 export class CallTable<C extends CallPiece> {
   readonly all: C[] = [];
   readonly #byIndex = new Map<number, C>();
   readonly #byId = new Map<string, C>();
+  readonly #args = new Map<C, GrowingObject>();
 
   /** Adds a piece to the call that it belongs to, and gives that call; `begin` makes one that it is the first piece of. */
   add(piece: CallPiece, begin: (piece: CallPiece) => C): C {
@@ -13,8 +14,14 @@ export class CallTable<C extends CallPiece> {
     call.id ??= piece.id;
     call.name ??= piece.name;
     call.args += piece.args;
+    this.#args.get(call)?.add(piece.args);
     if (call.id !== null) this.#byId.set(call.id, call);
     return call;
+  }
+
+  /** Whether the arguments of a call have come to their end. */
+  isComplete(call: C): boolean {
+    return this.#args.get(call)?.isComplete ?? false;
   }
 
   /**
@@ -31,11 +38,12 @@ export class CallTable<C extends CallPiece> {
     if (id !== null && call.id !== null && id !== call.id) return null; // (3)
     if (name === null || call.name === null) return call;
     if (name !== call.name) return null; // (4)
-    return args !== "" && isComplete(call.args) ? null : call; // (5)
+    return args !== "" && this.isComplete(call) ? null : call; // (5)
   }
 
   #begin(call: C): C {
     this.all.push(call);
+    this.#args.set(call, new GrowingObject());
     if (call.index !== null) this.#byIndex.set(call.index, call);
     return call;
   }
