@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 const conditions = ["@farmgate/source", "node", "import", "module", "default"];
+const setupFiles = ["./test/harness/property-seed.ts"];
 const source = { ssr: { resolve: { conditions } } };
 
 export default defineConfig({
@@ -9,6 +10,7 @@ export default defineConfig({
       {
         ...source,
         test: {
+          setupFiles,
           name: "unit",
           include: ["{shared,engines,wire,worker-agent,gateway,simulator,cli}/test/**/*.test.ts"],
           testTimeout: 20_000,
@@ -17,6 +19,7 @@ export default defineConfig({
       {
         ...source,
         test: {
+          setupFiles,
           name: "integration",
           include: ["test/integration/**/*.test.ts", "test/scenarios/**/*.test.ts", "test/bench/**/*.test.ts"],
           testTimeout: 60_000,
@@ -30,6 +33,7 @@ export default defineConfig({
       {
         ...source,
         test: {
+          setupFiles,
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
           testTimeout: 120_000,

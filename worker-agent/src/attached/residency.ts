@@ -12,8 +12,9 @@ export interface LostModel {
  *
  * 1. whose load or unload by the agent is under way, or
  * 2. whose last load or unload ended after the look had begun, or
- * 3. whose state the engine does not know.
+ * 3. whose state the engine does not know,
  *
+ * and (4) nothing of any model when a later look has been taken in already.
  * For the rest the engine is right: what it has loaded is found, what it has not is lost.
  */
 export class Residency {
@@ -26,6 +27,8 @@ export class Residency {
   readonly #changedAt = new Map<string, number>();
   /** Counts looks and changes, so that each pair of them has an order. */
   #marks = 0;
+  /** The newest look that was taken in. */
+  #taken = 0;
 
   isLoaded(model: string): boolean {
     return this.#loaded.has(model);
@@ -100,13 +103,14 @@ export class Residency {
       this.#loaded.delete(model);
       lost.push({ model, reason });
     }
-    // Looks come one after the other, so that none is still to come that began before these changes.
+    this.#taken = Math.max(this.#taken, mark);
+    // By (4) no look that began before these changes tells anything any more.
     for (const [model, at] of this.#changedAt) if (at < mark) this.#changedAt.delete(model);
     return lost;
   }
 
-  /** (1) and (2). */
+  /** (1), (2) and (4). */
   #mayTell(mark: number, model: string): boolean {
-    return !this.#underWay.has(model) && mark > (this.#changedAt.get(model) ?? 0);
+    return mark >= this.#taken && !this.#underWay.has(model) && mark > (this.#changedAt.get(model) ?? 0);
   }
 }

@@ -67,6 +67,18 @@ describe("what the agent takes for loaded on an attached engine", () => {
     expect(residency.seen(residency.look(), states({ a: "cold" })).lost).toHaveLength(1);
   });
 
+  it("believes no look that is older than one that was taken in already", () => {
+    const residency = new Residency();
+    const first = residency.look();
+    residency.begin("a");
+    residency.end("a", false);
+    residency.seen(residency.look(), states({ a: "cold" }));
+    expect(residency.seen(first, states({ a: "warm" })).found).toEqual([]);
+    residency.told("b", true);
+    residency.seen(residency.look(), states({ b: "warm" }));
+    expect(residency.gone(first)).toEqual([]);
+  });
+
   it("lets a load that failed late be found later", () => {
     const residency = new Residency();
     residency.begin("a");
