@@ -6,16 +6,26 @@ export type Log = pino.Logger;
 
 /** A line is written at the latest after this many milliseconds, or with the process's end. */
 const FLUSH_MS = 100;
+/** Lines that cannot be written (a full disk) are kept up to this many bytes; what comes beyond is dropped. */
+const MOST_KEPT = 1_024 ** 2;
 let output: pino.DestinationStream | null = null;
 
 /**
  * Several lines with one write: single ones would cost a busy gateway a tenth of its time. The writes themselves are
- * synchronous, since handing each to another thread costs more than it saves.
+ * synchronous, since handing each to another thread costs more than it saves. A log that cannot be written is no reason
+ * to stop serving: it is tried again with the next lines.
  */
 function bufferedOutput(): pino.DestinationStream {
   if (output !== null) return output;
-  const buffered = pino.destination({ dest: 1, sync: true, minLength: 4_096, periodicFlush: FLUSH_MS });
-  process.on("exit", () => buffered.flushSync());
+  const buffered = pino.destination({ dest: 1, sync: true, minLength: 4_096, maxLength: MOST_KEPT, periodicFlush: FLUSH_MS });
+  buffered.on("error", () => {});
+  process.on("exit", () => {
+    try {
+      buffered.flushSync();
+    } catch {
+      // Nor is it one to end otherwise than by plan.
+    }
+  });
   output = buffered;
   return buffered;
 }
