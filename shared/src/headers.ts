@@ -81,6 +81,9 @@ export function socketHeadersForWorker(raw: readonly string[]): string[] {
  * A stream gets what keeps proxies in front from holding it back (nginx does), unless it says so itself.
  */
 export function answerHeadersForCaller(raw: readonly string[]): string[] {
+  const isStream = isEventStream(raw) || isLineStream(raw);
+  // Told its length, a stream that breaks could not be told so.
+  const isOpen = isStream && !isPacked(raw);
   const headers = filterHeaders(
     raw,
     (name) =>
@@ -89,10 +92,11 @@ export function answerHeadersForCaller(raw: readonly string[]): string[] {
       name === "x-request-id" ||
       name === "request-id" ||
       name === "set-cookie" ||
-      name === "alt-svc",
+      name === "alt-svc" ||
+      (isOpen && name === "content-length"),
   );
   dropOriginFromVary(headers);
-  if (!isEventStream(raw) && !isLineStream(raw)) return headers;
+  if (!isStream) return headers;
   if (headerValue(raw, "cache-control") === null) headers.push("cache-control", "no-cache, no-transform");
   if (headerValue(raw, "x-accel-buffering") === null) headers.push("x-accel-buffering", "no");
   return headers;

@@ -8,7 +8,7 @@ export interface ExchangeFailure {
    * cancelled: the caller or an operator ended it; unreachable: no route, no such name, TLS.
    */
   kind: "refused" | "unreachable" | "timeout" | "reset" | "protocol" | "cancelled";
-  /** The connection had carried an answer before, so that its idle end may have raced this request. */
+  /** It broke before any answer, and had carried one before, so that its idle end may have raced this request. */
   reused: boolean;
   /** For the log and the error text: short, without the peer's own bytes. */
   message: string;
@@ -22,7 +22,7 @@ interface UndiciError extends Error {
 /** What an undici error means. Codes: undici `lib/core/errors.js` and Node's system errors. */
 export function failureOf(error: UndiciError, phase: ExchangePhase): ExchangeFailure {
   const code = error.code ?? "";
-  const reused = phase !== "connect" && (error.socket?.bytesRead ?? 0) > 0;
+  const reused = phase === "first_byte" && (error.socket?.bytesRead ?? 0) > 0;
   const failure = (kind: ExchangeFailure["kind"], at: ExchangePhase = phase) => ({
     phase: at,
     kind,

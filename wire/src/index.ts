@@ -10,6 +10,7 @@ export * from "./exchange-failure.ts";
 export * from "./exchange-sink.ts";
 export * from "./front-server.ts";
 export * from "./gathered-bytes.ts";
+export * from "./held-answer.ts";
 export * from "./key-ring.ts";
 export * from "./log.ts";
 export * from "./poll-get.ts";

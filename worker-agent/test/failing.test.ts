@@ -81,24 +81,37 @@ describe("an engine that dies", () => {
     expect(await rig.health()).toMatchObject({ inflight: 0 });
   });
 
-  it.each([{ "content-length": 1_000 }, { "content-encoding": "gzip" }])(
-    "in the middle of a stream with %j: nothing is added to it, the connection breaks",
-    async (headers) => {
-      const engine = await handMadeEngine((_request, response) => {
-        response.writeHead(200, { "content-type": "text/event-stream", ...headers });
-        response.write("half of it", () => response.socket?.resetAndDestroy());
-      });
-      const rig = await startRig({ config: { models: [{ name: "a", url: engine.url }] } });
-      const answer = await rig.chat("a", "Hi", { body: { stream: true } });
-      await expect(answer.text()).rejects.toThrow("terminated");
-    },
-  );
-
-  it("in the middle of a plain answer: the caller's connection breaks too, nothing is made up", async () => {
-    const engine = await handMadeEngine((_request, response) => {
-      response.writeHead(200, { "content-type": "application/json", "content-length": 1_000 });
-      response.write('{"choices":', () => response.socket?.resetAndDestroy());
+  const halfOf = (headers: Record<string, string | number>) =>
+    handMadeEngine((_request, response) => {
+      response.writeHead(200, headers);
+      response.write("half of it", () => response.socket?.resetAndDestroy());
     });
+
+  it("in the middle of a stream of a told length: the break is told inside it all the same", async () => {
+    const engine = await halfOf({ "content-type": "text/event-stream", "content-length": 1_000 });
+    const rig = await startRig({ config: { models: [{ name: "a", url: engine.url }] } });
+    const answer = await rig.chat("a", "Hi", { body: { stream: true } });
+    expect(await answer.text()).toMatch(/^half of it\n\ndata: \{"error":.*\n\n$/);
+  });
+
+  it("in the middle of a compressed stream: nothing is added to it, the connection breaks", async () => {
+    const engine = await halfOf({ "content-type": "text/event-stream", "content-encoding": "gzip" });
+    const rig = await startRig({ config: { models: [{ name: "a", url: engine.url }] } });
+    const answer = await rig.chat("a", "Hi", { body: { stream: true } });
+    await expect(answer.text()).rejects.toThrow("terminated");
+  });
+
+  it.each([{ "content-length": 1_000 }, {}])("in the middle of a plain answer with %j: 502", async (length) => {
+    const engine = await halfOf({ "content-type": "application/json", ...length });
+    const rig = await startRig({ config: { models: [{ name: "a", url: engine.url }] } });
+    const answer = await rig.chat("a");
+    expect(answer.status).toBe(502);
+    expect((await errorOf(answer)).message).toContain("The engine of a broke off in the middle of its answer");
+    expect(engine.requests).toHaveLength(1);
+  });
+
+  it("in the middle of an answer that is too long to be held: the caller's connection breaks too", async () => {
+    const engine = await halfOf({ "content-type": "application/json", "content-length": 2 * 1_024 ** 2 });
     const rig = await startRig({ config: { models: [{ name: "a", url: engine.url }] } });
     const answer = await rig.chat("a");
     await expect(answer.text()).rejects.toThrow("terminated");

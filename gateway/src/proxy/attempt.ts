@@ -9,6 +9,7 @@ import {
   type ExchangeTimeouts,
   failureOf,
   GatheredBytes,
+  HeldAnswer,
   type Tunnel,
 } from "@farmgate/wire";
 import type { Socket } from "node:net";
@@ -35,6 +36,8 @@ export interface Unreadable {
 /** The caller's side of a try. */
 export interface AttemptTarget {
   worker: string;
+  /** The caller asked for a stream: an answer of unknown length may be one. */
+  readonly asksStream: boolean;
   /** What an error answer of this worker means. */
   meaning(answer: { status: number; body: string }): AnswerMeaning;
   /** The caller is told of an error answer by what it was judged by, and nothing that follows is passed on. */
@@ -65,8 +68,8 @@ export type AttemptEnd =
   | { kind: "thrown"; thrown: unknown };
 
 /**
- * One try at one worker. A good answer is accepted with its head (a stream of events) or its first bytes
- * (everything else), an error answer only once it is known to be the caller's own fault.
+ * One try at one worker. A good answer is accepted with its head (a stream of events), once it is whole (what
+ * `HeldAnswer` holds) or with its first bytes (everything else), an error answer only once it is known to be the caller's own fault.
  */
 export class Attempt implements ExchangeSink {
   readonly #target: AttemptTarget;
@@ -103,7 +106,8 @@ export class Attempt implements ExchangeSink {
     this.#clock = clock;
     this.#maxErrorMs = Math.min(MAX_ERROR_MS, timeouts.idleMs);
     this.#done = done;
-    this.#exchange = new Exchange(upstream, request, timeouts, clock, this);
+    const sink = new HeldAnswer(this, clock, target.asksStream);
+    this.#exchange = new Exchange(upstream, request, timeouts, clock, sink);
   }
 
   get lastByteAt(): number {

@@ -57,6 +57,10 @@ export class CallerSide implements AttemptTarget {
     return meaningFrom(this.#choice.worker.engine, answer);
   }
 
+  get asksStream(): boolean {
+    return this.#received.scan.stream === true;
+  }
+
   get retellsErrors(): boolean {
     return this.#opened !== null || this.#fault !== null;
   }

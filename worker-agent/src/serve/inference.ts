@@ -132,7 +132,8 @@ export class Inference {
     const model = allowedModel(name, models, asked.known);
     refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
     const headers = withKeyOf(model, requestHeadersForWorker(request.rawHeaders));
-    const order = { socket: null, method: "POST", path: url, headers, ...this.#jobFor(request, model, asked) };
+    const asksStream = scan.stream === true;
+    const order = { socket: null, method: "POST", path: url, asksStream, headers, ...this.#jobFor(request, model, asked) };
     return { order, body: replaceModel(body, scan, model.engineName) };
   }
 
@@ -165,7 +166,7 @@ export class Inference {
     refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
     const path = replaceQueryModel(url, named, model.engineName);
     const headers = withKeyOf(model, socketHeadersForWorker(request.rawHeaders));
-    return { order: { socket, method: "GET", path, headers, ...this.#jobFor(request, model, asked) }, body: null };
+    return { order: { socket, method: "GET", path, asksStream: true, headers, ...this.#jobFor(request, model, asked) }, body: null };
   }
 
   #jobFor(

@@ -21,6 +21,7 @@ import {
   type ExchangeRequest,
   type ExchangeSink,
   failureOf,
+  HeldAnswer,
   onCallerLeft,
   Tunnel,
   type Upstream,
@@ -52,6 +53,8 @@ export interface Order {
   method: string;
   /** With query, below the engine's address. */
   path: string;
+  /** It asks for a stream: an answer of unknown length may be one. */
+  asksStream: boolean;
   /** For the engine, flat [name, value, ...]. */
   headers: string[];
   model: ServedModel;
@@ -210,7 +213,8 @@ export class ServedRequest implements Waiter, ExchangeSink {
     const { clock } = this.#context;
     const loads = (this.#grantedAt ?? 0) + this.#order.model.timeoutMs > clock.now();
     const sink = loads ? new LoadingAnswer(this, clock, () => this.#askLater()) : this;
-    this.#exchange = new Exchange(pool, request, timeouts, clock, sink);
+    const held = new HeldAnswer(sink, clock, this.#order.asksStream);
+    this.#exchange = new Exchange(pool, request, timeouts, clock, held);
   }
 
   /** The model is not ready after all: as long as its load may still take, the request is held and sent again. */
