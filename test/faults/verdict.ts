@@ -23,6 +23,9 @@ export type Verdict =
   /** Bytes that no worker sent for this request. */
   | { end: "wrong"; why: string };
 
+/** Why a request is lost whose connection was closed before a status. */
+export const CUT_UNSERVED = "cut before a status";
+
 /**
  * What became of a request:
  * `wanted` is the whole answer; `retells`: an engine's own error answer is passed on as it is.
@@ -34,9 +37,9 @@ export type Verdict =
  */
 export function judge(asked: Asked, seen: Seen, wanted: Buffer, retells: boolean): Verdict {
   const body = asked.streamed ? withoutComments(seen.body) : seen.body;
+  if (seen.hung) return { end: "lost", why: "it had no end" };
   if (seen.left) return { end: "left" }; // 1
-  if (seen.hung) return { end: "lost", why: "it had no end" }; // 2
-  if (seen.status === 0) return { end: "lost", why: "cut before a status" };
+  if (seen.status === 0) return { end: "lost", why: CUT_UNSERVED }; // 2
   if (seen.status >= 300) {
     const own = retells ? `engine's ${seen.status}` : null;
     const code = seen.complete ? (errorCode(seen.body.toString()) ?? own) : null; // 3
@@ -75,7 +78,10 @@ function streamError(body: Buffer): { code: string; before: Buffer } | null {
 
 /** Whether the last of these events is one: JSON, or the end mark. */
 function isWholeEvent(events: Buffer): boolean {
-  const last = events.subarray(events.lastIndexOf("\n\n", -3) + 1).toString().trim();
+  const last = events
+    .subarray(events.lastIndexOf("\n\n", -3) + 1)
+    .toString()
+    .trim();
   if (last === "data: [DONE]") return true;
   try {
     JSON.parse(last.replace(/^data: /, ""));

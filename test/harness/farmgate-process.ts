@@ -21,9 +21,19 @@ export interface FarmgateProcess {
   stop(): Promise<number | string>;
 }
 
+interface RunOptions {
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  /** What a shell does before it becomes the program, such as `ulimit -n 64`. */
+  shell?: string;
+}
+
 /** Starts `farmgate ARGS`; its end is the caller's duty (see `Cleanup`). */
-export function runFarmgate(args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
-  const child = spawn(process.execPath, [FARMGATE, ...args], {
+export function runFarmgate(args: readonly string[], options: RunOptions = {}) {
+  const { shell } = options;
+  const own = [process.execPath, FARMGATE, ...args];
+  const [program = "", ...rest] = shell === undefined ? own : ["/bin/sh", "-c", `${shell}; exec "$0" "$@"`, ...own];
+  const child = spawn(program, rest, {
     cwd: options.cwd,
     env: { ...process.env, ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -71,11 +81,14 @@ export class Cleanup {
   }
 
   /** Starts `farmgate gateway` or `farmgate agent` with this configuration and waits until it answers. */
-  async program(kind: "gateway" | "agent", config: object, url: string, env: NodeJS.ProcessEnv = {}) {
+  async program(kind: "gateway" | "agent", config: object, url: string, env: NodeJS.ProcessEnv = {}, shell?: string) {
     const folder = await this.folder();
     const file = join(folder, `${kind}.yaml`);
     await writeFile(file, stringify(config));
-    const started = this.add(runFarmgate([kind, "--config", file], { env }), (program) => program.stop());
+    const started = this.add(
+      runFarmgate([kind, "--config", file], { env, ...(shell !== undefined && { shell }) }),
+      (program) => program.stop(),
+    );
     await until(async () => {
       if (started.child.exitCode !== null) throw new Error(`${kind} ended at its start:\n${started.output()}`);
       return await fetch(`${url}${kind === "gateway" ? "/livez" : "/health"}`).then(

@@ -17,7 +17,13 @@ let output: pino.DestinationStream | null = null;
  */
 function bufferedOutput(): pino.DestinationStream {
   if (output !== null) return output;
-  const buffered = pino.destination({ dest: 1, sync: true, minLength: 4_096, maxLength: MOST_KEPT, periodicFlush: FLUSH_MS });
+  const buffered = pino.destination({
+    dest: 1,
+    sync: true,
+    minLength: 4_096,
+    maxLength: MOST_KEPT,
+    periodicFlush: FLUSH_MS,
+  });
   buffered.on("error", () => {});
   process.on("exit", () => {
     try {

@@ -219,10 +219,20 @@ describe("after the first byte", () => {
     }
   });
 
-  it("any other body is cut off so that the truncation shows", async () => {
+  it("a short whole answer has none before it is complete: the next worker is asked", async () => {
     const { gateway } = await pair(({ response, request }) => {
       response.writeHead(200, { "content-type": "application/json" });
       response.write('{"a":', () => setTimeout(() => request.socket.resetAndDestroy(), 20));
+    });
+    const response = await chat(gateway);
+    expect(response.headers.get("x-farmgate-worker")).toBe("good");
+    expect(await response.text()).toContain("from good");
+  });
+
+  it("any other body is cut off so that the truncation shows", async () => {
+    const { gateway } = await pair(({ response, request }) => {
+      response.writeHead(200, { "content-type": "audio/wav" });
+      response.write("RIFF", () => setTimeout(() => request.socket.resetAndDestroy(), 20));
     });
     const response = await chat(gateway);
     expect(response.status).toBe(200);

@@ -5,7 +5,11 @@ const PLACES: readonly { phase: Fault["phase"]; at: string; bytes: (scene: Scene
   { phase: "before head", at: "byte 0", bytes: () => 0 },
   { phase: "head", at: "in the head", bytes: ({ head, random }) => 1 + Math.floor(random() * (head.length - 1)) },
   { phase: "head", at: "after the head", bytes: ({ head }) => head.length },
-  { phase: "first byte", at: "after a byte", bytes: ({ head, chunks, asked }) => head.length + firstByte(chunks, asked.streamed) },
+  {
+    phase: "first byte",
+    at: "after a byte",
+    bytes: ({ head, chunks, asked }) => head.length + firstByte(chunks, asked.streamed),
+  },
   { phase: "mid stream", at: "in a chunk", bytes: inChunk },
   { phase: "mid stream", at: "between chunks", bytes: betweenChunks },
   { phase: "end", at: "before the end", bytes: (scene) => allOf(scene).length - 1 },

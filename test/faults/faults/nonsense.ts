@@ -15,7 +15,11 @@ export const nonsense: readonly Fault[] = [
       socket.end(Buffer.from(Array.from({ length: 400 }, () => Math.floor(random() * 256))));
     },
   },
-  { name: "text without a head", phase: "head", answer: ({ socket }) => void socket.end("hello, who is there?\r\n\r\n") },
+  {
+    name: "text without a head",
+    phase: "head",
+    answer: ({ socket }) => void socket.end("hello, who is there?\r\n\r\n"),
+  },
   { name: "endless head", phase: "head", answer: ({ socket }) => endlessHead(socket) },
   {
     name: "length too long",
@@ -44,22 +48,27 @@ export const nonsense: readonly Fault[] = [
     harmless: true,
     answer: (scene) => void scene.socket.write(Buffer.concat([allOf(scene), allOf(scene)])),
   },
-  ...[500, 503, 429].map((status): Fault => ({
-    name: `answers ${status}`,
-    phase: "head",
-    answer: ({ socket, random }) => {
-      const page = random() < 0.5 ? '{"error":{"message":"not now"}}' : "<html>not now</html>";
-      const head = `HTTP/1.1 ${status} ${STATUS_WORDS[status]}\r\ncontent-length: ${page.length}\r\n\r\n`;
-      socket.write(head + page);
-    },
-  })),
+  ...[500, 503, 429].map(
+    (status): Fault => ({
+      name: `answers ${status}`,
+      phase: "head",
+      answer: ({ socket, random }) => {
+        const page = random() < 0.5 ? '{"error":{"message":"not now"}}' : "<html>not now</html>";
+        const head = `HTTP/1.1 ${status} ${STATUS_WORDS[status]}\r\ncontent-length: ${page.length}\r\n\r\n`;
+        socket.write(head + page);
+      },
+    }),
+  ),
 ];
 
 /** The same body under a content-length that is wrong by this much. */
 function withLength({ asked, head, chunks }: Scene, by: number): Buffer {
   const body = asked.streamed ? unchunked(chunks) : Buffer.concat(chunks);
   const type = /content-type: [^\r]+/.exec(head.toString())?.[0] ?? "";
-  return Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\n${type}\r\ncontent-length: ${body.length + by}\r\n\r\n`), body]);
+  return Buffer.concat([
+    Buffer.from(`HTTP/1.1 200 OK\r\n${type}\r\ncontent-length: ${body.length + by}\r\n\r\n`),
+    body,
+  ]);
 }
 
 function unchunked(chunks: readonly Buffer[]): Buffer {

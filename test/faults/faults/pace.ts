@@ -2,7 +2,12 @@ import { allOf, type Fault, type Scene } from "./fault.ts";
 
 /** Answers that are good, and come in a strange way. */
 export const pace: readonly Fault[] = [
-  { name: "slow head", phase: "head", harmless: true, answer: (scene) => slowly(scene, scene.head, 400, () => rest(scene)) },
+  {
+    name: "slow head",
+    phase: "head",
+    harmless: true,
+    answer: (scene) => slowly(scene, scene.head, 400, () => rest(scene)),
+  },
   { name: "trickle, a byte a tick", phase: "mid stream", harmless: true, answer: (scene) => bytewise(scene) },
   {
     name: "50 interim answers",
@@ -53,3 +58,19 @@ function bytewise(scene: Scene): void {
   };
   step(0);
 }
+
+/** Good answers whose chunks come one by one. */
+export const PACED: Fault = {
+  name: "paced",
+  phase: "mid stream",
+  harmless: true,
+  answer: ({ socket, head, chunks, end, clock }) => {
+    socket.write(head);
+    const step = (n: number) => {
+      if (socket.destroyed) return;
+      socket.write(chunks[n] ?? end);
+      if (n < chunks.length && (n + 1 < chunks.length || end.length > 0)) clock.after(5, () => step(n + 1));
+    };
+    step(0);
+  },
+};

@@ -12,7 +12,7 @@ const ATTACHED = Array.from({ length: 4 }, (_, i) => `attached-${i}`);
 const SCRIPTED = "scripted";
 
 /** An agent before one faulty engine: attached, and behind a swap script that has nothing to do. */
-export async function startAgentRig(cleanup: Cleanup, random: Random, clock: Clock): Promise<Rig> {
+export async function startAgentRig(cleanup: Cleanup, random: Random, clock: Clock, shell?: string): Promise<Rig> {
   const start = async (models: string[]) =>
     cleanup.add(await new FaultyWorker(models, random, clock).listen(), (worker) => worker.close());
   const faulty = await start([...ATTACHED, SCRIPTED]);
@@ -32,11 +32,13 @@ export async function startAgentRig(cleanup: Cleanup, random: Random, clock: Clo
       drain: "1s",
     },
     url,
+    {},
+    shell,
   );
   const lists = async () => {
     const { models } = await getJson<{ models: { id: string; state: string }[] }>(`${url}/catalog`);
     return ATTACHED.every((name) => models.some(({ id, state }) => id === name && state === "warm"));
   };
   await until(lists, "the agent lists the engine's models");
-  return { front: { kind: "agent", url, process: agent }, faulty, good: [], models: [...ATTACHED, SCRIPTED] };
+  return { front: { kind: "agent", url, process: agent }, faulty, good: [], models: [...ATTACHED, SCRIPTED], clock };
 }

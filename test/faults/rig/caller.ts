@@ -25,7 +25,10 @@ export function send(url: string, asked: Asked, agent: Agent, patience: Patience
       resolve(seen);
     };
     const { leaveAfterMs, ceilingMs } = patience;
-    const timer = setTimeout(() => end(leaveAfterMs === null ? { hung: true } : { left: true }), leaveAfterMs ?? ceilingMs);
+    const timer = setTimeout(
+      () => end(leaveAfterMs === null ? { hung: true } : { left: true }),
+      leaveAfterMs ?? ceilingMs,
+    );
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
     const outgoing = request(`${url}/v1/chat/completions`, { method: "POST", agent, headers }, (response) => {
       status = response.statusCode ?? 0;

@@ -20,7 +20,9 @@ async function underWay({ kind, url }: Front): Promise<string> {
   const { requests } = await getJson<{ requests: object[] }>(`${url}/farm/requests`);
   const metrics = await (await fetch(`${url}/metrics`)).text();
   const waiting = Number(/^farmgate_queue_depth (\d+)/m.exec(metrics)?.[1] ?? Number.NaN);
-  const busy = workers.filter(({ inflight }) => inflight !== 0).map(({ name, inflight }) => `${name}: ${inflight} in flight`);
+  const busy = workers
+    .filter(({ inflight }) => inflight !== 0)
+    .map(({ name, inflight }) => `${name}: ${inflight} in flight`);
   if (requests.length > 0) busy.push(`${requests.length} requests`);
   if (waiting !== 0) busy.push(`${waiting} waiting`);
   return busy.join(", ");

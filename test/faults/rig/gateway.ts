@@ -1,6 +1,8 @@
 import type { Clock, Random } from "@farmgate/shared";
 import type { Cleanup } from "../../harness/farmgate-process.ts";
-import { startTestGateway } from "../../harness/gateway-farm.ts";
+import { getJson } from "../../harness/ask.ts";
+import { freePorts } from "../../harness/free-ports.ts";
+import { until } from "../../harness/until.ts";
 import type { Front } from "./front.ts";
 import { FaultyWorker } from "./worker.ts";
 
@@ -9,7 +11,7 @@ const MODELS = 100;
 const names = (prefix: string) => Array.from({ length: MODELS }, (_, i) => `${prefix}-${i}`);
 
 /** Short, so that a silent worker does not cost the run minutes. */
-export const GATEWAY_SETTINGS = {
+const SETTINGS = {
   health: { interval: "200ms", timeout: "500ms", unhealthyAfter: 1_000 },
   timeouts: { connect: "300ms", firstByte: "1200ms", idle: "800ms" },
   limits: { queueWait: "3s" },
@@ -24,10 +26,11 @@ export interface Rig {
   good: FaultyWorker[];
   /** One after the other. */
   models: string[];
+  clock: Clock;
 }
 
 /** A gateway over one faulty worker and two good ones; every second model stands on the faulty one alone. */
-export async function startGatewayRig(cleanup: Cleanup, random: Random, clock: Clock): Promise<Rig> {
+export async function startGatewayRig(cleanup: Cleanup, random: Random, clock: Clock, shell?: string): Promise<Rig> {
   const [alone, shared] = [names("alone"), names("shared")];
   const start = async (models: string[]) =>
     cleanup.add(await new FaultyWorker(models, random, clock).listen(), (worker) => worker.close());
@@ -36,7 +39,19 @@ export async function startGatewayRig(cleanup: Cleanup, random: Random, clock: C
   const workers = [faulty, ...good].map(({ url }, i) => {
     return { name: i === 0 ? "faulty" : `good-${i}`, url, engine: "vllm" };
   });
-  const { gateway, url } = await startTestGateway(cleanup, {}, { ...GATEWAY_SETTINGS, workers });
+  const front = await startGateway(cleanup, workers, shell);
   const models = alone.flatMap((name, i) => [name, shared[i] ?? name]);
-  return { front: { kind: "gateway", url, process: gateway }, faulty, good, models };
+  return { front, faulty, good, models, clock };
+}
+
+/** A gateway process over these workers, once it knows what each has. `shell`: see `runFarmgate`. */
+export async function startGateway(cleanup: Cleanup, workers: readonly object[], shell?: string): Promise<Front> {
+  const [port = 0] = await freePorts(1);
+  const url = `http://127.0.0.1:${port}`;
+  const process = await cleanup.program("gateway", { listen: { port }, ...SETTINGS, workers }, url, {}, shell);
+  await until(async () => {
+    const { workers: known } = await getJson<{ workers: { catalog: string }[] }>(`${url}/farm/workers`);
+    return known.every(({ catalog }) => catalog === "fresh");
+  }, "every catalogue is known");
+  return { kind: "gateway", url, process };
 }

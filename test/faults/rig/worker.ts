@@ -95,5 +95,7 @@ export class FaultyWorker {
 
 function unknownModel(socket: Socket, model: string): void {
   const body = JSON.stringify({ error: { message: `The model \`${model}\` does not exist.`, code: 404 } });
-  socket.write(`HTTP/1.1 404 Not Found\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  socket.write(
+    `HTTP/1.1 404 Not Found\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
 }

@@ -80,17 +80,23 @@ describe("a connection that breaks inside a stream", () => {
   });
 
   it("is told by a broken connection where no event of ours can follow", async () => {
-    for (const headers of ["content-length: 9000", "transfer-encoding: chunked\r\ncontent-encoding: gzip"]) {
-      const head = `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n${headers}\r\n\r\n`;
-      const sent = headers.startsWith("content-length") ? Buffer.from(EVENT) : chunk(EVENT);
-      const asked = vllm.ask(CHAT);
-      vllm.worker.answer = async ({ socket }) => {
-        socket.write(Buffer.concat([Buffer.from(head), sent]));
-        await until(() => asked.received().toString() === EVENT, "the caller has the event");
-        socket.resetAndDestroy();
-      };
-      expect(await asked.answer).toMatchObject({ status: 200, complete: false, body: EVENT });
-    }
+    const asked = vllm.ask(CHAT);
+    const has = () => asked.received().toString() === EVENT;
+    const packed = STREAM_HEAD.replace("\r\n\r\n", "\r\ncontent-encoding: gzip\r\n\r\n");
+    vllm.worker.answer = breaksAfter(EVENT, has, packed);
+    expect(await asked.answer).toMatchObject({ status: 200, complete: false, body: EVENT });
+  });
+
+  it("is told although the stream had told its length, which the caller is not", async () => {
+    const asked = vllm.ask(CHAT);
+    vllm.worker.answer = async ({ socket }) => {
+      socket.write(`${STREAM_HEAD.replace("transfer-encoding: chunked", "content-length: 9000")}${EVENT}`);
+      await until(() => asked.received().toString() === EVENT, "the caller has the event");
+      socket.resetAndDestroy();
+    };
+    const { body, complete, headers } = await asked.answer;
+    expect([complete, headers["content-length"]]).toEqual([true, undefined]);
+    expect(body.slice(EVENT.length)).toMatch(/^data: \{"error":\{.*"code":"worker_failed"\}\}\n\n$/);
   });
 
   it("is told also when it is closed in good form, in the middle of a chunk", async () => {

@@ -133,7 +133,14 @@ export class Inference {
     refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
     const headers = withKeyOf(model, requestHeadersForWorker(request.rawHeaders));
     const asksStream = scan.stream === true;
-    const order = { socket: null, method: "POST", path: url, asksStream, headers, ...this.#jobFor(request, model, asked) };
+    const order = {
+      socket: null,
+      method: "POST",
+      path: url,
+      asksStream,
+      headers,
+      ...this.#jobFor(request, model, asked),
+    };
     return { order, body: replaceModel(body, scan, model.engineName) };
   }
 
@@ -166,7 +173,10 @@ export class Inference {
     refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
     const path = replaceQueryModel(url, named, model.engineName);
     const headers = withKeyOf(model, socketHeadersForWorker(request.rawHeaders));
-    return { order: { socket, method: "GET", path, asksStream: true, headers, ...this.#jobFor(request, model, asked) }, body: null };
+    return {
+      order: { socket, method: "GET", path, asksStream: true, headers, ...this.#jobFor(request, model, asked) },
+      body: null,
+    };
   }
 
   #jobFor(

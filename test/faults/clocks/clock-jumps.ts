@@ -1,0 +1,4 @@
+/** Replaced below. */
+export function clockFaults(_seed: number): { told: string[]; broken: string[] } {
+  return { told: [], broken: [] };
+}
