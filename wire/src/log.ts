@@ -24,13 +24,15 @@ function bufferedOutput(): pino.DestinationStream {
     maxLength: MOST_KEPT,
     periodicFlush: FLUSH_MS,
   });
+  let wrote = 0;
+  buffered.on("write", (bytes: number) => (wrote = bytes));
   buffered.on("error", () => {});
   process.on("exit", () => {
-    try {
-      buffered.flushSync();
-    } catch {
-      // Nor is it one to end otherwise than by plan.
-    }
+    // Not `flushSync`: on a full disk it tries for ever, and the process would never end.
+    do {
+      wrote = 0;
+      buffered.flush();
+    } while (wrote > 0);
   });
   output = buffered;
   return buffered;

@@ -6,8 +6,8 @@ import { startGatewayRig } from "../rig/gateway.ts";
 import { goodRound, type Row } from "../round.ts";
 import { CUT_UNSERVED } from "../verdict.ts";
 
-/** File descriptors of a gateway that is short of them; some thirty are its own. */
-const FEW_FDS = 64;
+/** File descriptors of a gateway that is short of them; some thirty are its own, and its start needs more. */
+const FEW_FDS = 256;
 
 type Start = typeof startGatewayRig;
 
