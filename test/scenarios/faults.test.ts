@@ -21,21 +21,14 @@ beforeAll(async () => {
 afterAll(() => cleanup.run());
 
 describe("requests before workers that misbehave end once, with their own answer or an error", () => {
-  const names = [
-    "refuse",
-    "reset in a chunk",
-    "fin after the head",
-    "garbage",
-    "length too short",
-    "broken chunk size",
-  ];
+  const names = ["reset in a chunk", "fin after the head", "garbage", "length too short"];
   it.each(workerFaults.filter(({ name }) => names.includes(name)))("$name", async (fault) => {
-    const row = await workerRound(rig, fault, 12, random);
+    const row = await workerRound(rig, fault, 8, random);
     expect(broken([row])).toEqual([]);
-    expect(row.verdicts).toHaveLength(12);
+    expect(row.verdicts).toHaveLength(8);
   });
 
-  it.each(callerFaults.filter(({ name }) => name.startsWith("resets in")))("caller $name", async (fault) => {
+  it.each(callerFaults.filter(({ name }) => name === "resets in the answer"))("caller $name", async (fault) => {
     expect(broken([await callerRound(rig, fault, 8, random)])).toEqual([]);
   });
 

@@ -11,7 +11,7 @@ export interface CallerFault {
   act: (socket: Socket, request: Buffer, tools: Tools) => void;
 }
 
-export interface Tools {
+interface Tools {
   random: Random;
   /** Calls back when so many bytes of the answer are there. */
   atBytes: (count: number, then: () => void) => void;

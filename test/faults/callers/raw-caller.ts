@@ -13,7 +13,7 @@ export function misbehave(url: string, asked: Asked, fault: CallerFault, random:
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
     const pieces: Buffer[] = [];
     let length = 0;
-    let wanted: { count: number; then: () => void } | null = null;
+    let wanted: { count: number; reached: () => void } | null = null;
     let hung = false;
     const stopTimer = clock.after(15_000, () => {
       hung = true;
@@ -23,9 +23,9 @@ export function misbehave(url: string, asked: Asked, fault: CallerFault, random:
       pieces.push(piece);
       length += piece.length;
       if (wanted === null || length < wanted.count) return;
-      const { then } = wanted;
+      const { reached } = wanted;
       wanted = null;
-      then();
+      reached();
     });
     socket.on("end", () => void socket.end());
     socket.on("error", () => {});
@@ -36,7 +36,7 @@ export function misbehave(url: string, asked: Asked, fault: CallerFault, random:
     socket.on("connect", () => {
       fault.act(socket, Buffer.from(head + body), {
         random,
-        atBytes: (count, then) => (wanted = { count, then }),
+        atBytes: (count, reached) => (wanted = { count, reached }),
         after: (ms, then) => void clock.after(ms, then),
       });
     });
