@@ -5,9 +5,10 @@ export interface ExchangeFailure {
   phase: ExchangePhase;
   /**
    * refused: nothing listens; timeout: our clock; reset: the connection broke; protocol: not HTTP;
-   * cancelled: the caller or an operator ended it; unreachable: no route, no such name, TLS.
+   * cancelled: the caller or an operator ended it; unreachable: no route, no such name, TLS;
+   * gone: the upstream was found to be away while it was waited for.
    */
-  kind: "refused" | "unreachable" | "timeout" | "reset" | "protocol" | "cancelled";
+  kind: "refused" | "unreachable" | "timeout" | "reset" | "protocol" | "cancelled" | "gone";
   /** The connection had carried an answer before, so that its idle end may have raced this request. */
   reused: boolean;
   /** For the log and the error text: short, without the peer's own bytes. */

@@ -154,7 +154,7 @@ function toChoice(
     set: standing.set ?? "unlisted",
     warmth: standing.warmth,
     turnWeight: turnWeight(entry, model, context.strategy),
-    reason: `${describeStanding(standing, entry, request)}; ${order}${told}`,
+    reason: `${describeStanding(standing, entry, request, context.now)}; ${order}${told}`,
     weighed,
   };
 }
