@@ -23,7 +23,8 @@ interface UndiciError extends Error {
 /** What an undici error means. Codes: undici `lib/core/errors.js` and Node's system errors. */
 export function failureOf(error: UndiciError, phase: ExchangePhase): ExchangeFailure {
   const code = error.code ?? "";
-  const reused = phase !== "connect" && (error.socket?.bytesRead ?? 0) > 0;
+  // Once the head has come, bytes were read of this very answer.
+  const reused = phase === "first_byte" && (error.socket?.bytesRead ?? 0) > 0;
   const failure = (kind: ExchangeFailure["kind"], at: ExchangePhase = phase) => ({
     phase: at,
     kind,

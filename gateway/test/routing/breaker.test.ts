@@ -210,8 +210,12 @@ describe("a worker whose breaker for the model is open", () => {
     const due = lists("due", "warm", { open: { m: 1_000 } });
     const context = farm([due, lists("cold", "cold")]);
     const name = () => sent(choose(ask("m"), context, new Set())).worker.config.name;
-    busy(context, "due", 1);
+    busy(context, "due", 9);
     expect(name()).toBe("due");
+    const free = farm([lists("due", "warm", { open: { m: 1_000 } }), lists("free", "warm")]);
+    busy(free, "due", 9);
+    const first = sent(choose(ask("m"), free, new Set()));
+    expect([first.worker.config.name, first.reason]).toEqual(["due", "has it loaded; its trial is due"]);
     const breaker = due.breakers.get("m") as Breaker;
     (due.breakers as Map<string, Breaker>).set("m", { ...breaker, trialAt: 1_000 });
     expect(name()).toBe("cold");
