@@ -74,7 +74,11 @@ export function trialOver(worker: TrackedWorker, model: string, at: number): Tra
 /** An open breaker is judged by its trials; what was before counts no more once it closes. */
 function withBreaker(worker: TrackedWorker, key: string, breaker: Breaker): TrackedWorker {
   const breakers = put(worker.breakers, key, breaker);
-  return { ...worker, breakers, outcomes: breaker.openUntil === null ? worker.outcomes : without(worker.outcomes, key) };
+  return {
+    ...worker,
+    breakers,
+    outcomes: breaker.openUntil === null ? worker.outcomes : without(worker.outcomes, key),
+  };
 }
 
 function withOutcomes(worker: TrackedWorker, key: string, outcomes: readonly Outcome[]): TrackedWorker {

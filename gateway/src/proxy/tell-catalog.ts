@@ -9,7 +9,11 @@ import { type FailedAttempt, faultWords, isPairFault } from "./failure.ts";
 export function tellCatalog(farm: Farm, call: Call, choice: Choice, failed: FailedAttempt, late: boolean): void {
   const worker = choice.worker.config.name;
   const { upstreamModel: model, api } = choice;
-  if (isPairFault(failed, late)) tellFault(farm, call, worker, faultWords(failed), { stalled: false, broke: failed.by === "connection" && failed.kind === "reset" });
+  if (isPairFault(failed, late))
+    tellFault(farm, call, worker, faultWords(failed), {
+      stalled: false,
+      broke: failed.by === "connection" && failed.kind === "reset",
+    });
   if (failed.by === "connection") {
     if (failed.kind === "refused") farm.catalog.apply({ type: "refused", worker });
   } else if (failed.untold === true) {
@@ -31,7 +35,8 @@ export function tellAnswered(farm: Farm, { worker, upstreamModel }: Call): void 
 export function tellEnded(farm: Farm, call: Call, end: "whole" | "stalled" | "broke"): void {
   if (call.worker === null) return;
   if (end === "whole") farm.catalog.apply({ type: "served", worker: call.worker, model: call.upstreamModel });
-  else if (end === "stalled") tellFault(farm, call, call.worker, "an answer stopped coming", { stalled: true, broke: false });
+  else if (end === "stalled")
+    tellFault(farm, call, call.worker, "an answer stopped coming", { stalled: true, broke: false });
   else tellFault(farm, call, call.worker, "an answer broke off", { stalled: true, broke: true });
 }
 

@@ -95,7 +95,15 @@ export function afterSilence(last: Breaker | undefined, silence: PairSilence, no
   // 1a
   if (last !== undefined && openUntil !== null && silence.sentAt < openUntil) return last;
   // 1b, 2
-  const seen = { model, faults, faultAt: now, stalls: stalls || silence.stalled, openUntil: null, trialAt: null, pauseMs };
+  const seen = {
+    model,
+    faults,
+    faultAt: now,
+    stalls: stalls || silence.stalled,
+    openUntil: null,
+    trialAt: null,
+    pauseMs,
+  };
   return open({ ...seen, reason, told: reason }, now);
 }
 

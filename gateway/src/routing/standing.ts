@@ -180,7 +180,9 @@ export function describeStanding(
   }
   if (standing.set === "breaker-open") {
     const breaker = entry.breakers.get(nameKey(entry.byKey.get(key)?.id ?? key));
-    return breaker === undefined ? standing.why : `${breakerWords(breaker)}, ${trialWords(breaker, now)}: a last resort`;
+    return breaker === undefined
+      ? standing.why
+      : `${breakerWords(breaker)}, ${trialWords(breaker, now)}: a last resort`;
   }
   const troubled = standing === UNHEALTHY || standing === MISCONFIGURED || standing === UNREACHABLE;
   return troubled && entry.problem !== null ? `${standing.why} (${entry.problem})` : standing.why;

@@ -39,12 +39,19 @@ describe("a poll as a health check", () => {
   });
 
   it("is back only after as many good polls in a row as are asked for, and tells how many there were", () => {
-    const farm = new Farm("a").polled("a", ok(["m"])).polled("a", dead).polled("a", dead).polled("a", dead);
+    const farm = new Farm("a")
+      .polled("a", ok(["m"]))
+      .polled("a", dead)
+      .polled("a", dead)
+      .polled("a", dead);
     farm.health.healthyAfter = 3;
     farm.polled("a", ok(["m"])).polled("a", broken);
     const problem = "answers again: 2 of 3 good polls";
     expect(farm.worker("a")).toMatchObject({ health: "unhealthy", goodPolls: 2, problem });
-    farm.polled("a", dead).polled("a", ok(["m"])).polled("a", ok(["m"]));
+    farm
+      .polled("a", dead)
+      .polled("a", ok(["m"]))
+      .polled("a", ok(["m"]));
     expect(farm.worker("a").health).toBe("unhealthy");
     farm.polled("a", ok(["m"]));
     expect(farm.worker("a")).toMatchObject({ health: "healthy", goodPolls: 0, problem: null, catalog: "fresh" });

@@ -35,7 +35,9 @@ describe("retries over the whole farm", () => {
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     const error = await errorOf(refused);
     expect(error).toMatchObject({ status: 502, code: "worker_failed" });
-    expect(error.message).toMatch(/answered 500.*No further worker was asked, since too many requests are being retried/);
+    expect(error.message).toMatch(
+      /answered 500.*No further worker was asked, since too many requests are being retried/,
+    );
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
     expect(Number(/farmgate_retries_refused_total (\d+)/.exec(metrics)?.[1])).toBeGreaterThan(100);
   });

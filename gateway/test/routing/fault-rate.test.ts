@@ -41,10 +41,9 @@ describe("how often a pair fails", () => {
           const counting = all.slice(-20).filter((one) => one.at > at - 60_000);
           const failures = counting.filter((one) => one.failed).length;
           const often = failsOften(kept);
-          if (often !== null) {
-            expect(failures).toBe(often.failed);
-            expect(counting.length).toBeGreaterThanOrEqual(10);
-          }
+          // What came before the first failure that counts is not remembered: it could only make a pair look better.
+          const wrong = often !== null && (often.failed !== failures || counting.length < 10);
+          expect(wrong).toBe(false);
           expect(kept.length).toBeLessThanOrEqual(20);
         }
       }),
