@@ -31,7 +31,7 @@ const answeredBy = (response: Response) => response.headers.get("x-farmgate-work
 
 describe("a model that never answers, on a worker whose catalogue is fine", () => {
   it("is put aside there after three first-byte time-outs, and its other models go on", async () => {
-    const { bad, gateway } = await pair(hangs, { timeouts: { firstByte: "100ms" } });
+    const { bad, gateway } = await pair(hangs, { timeouts: { firstByte: "400ms" } });
     for (let i = 0; i < 3; i += 1) expect((await errorOf(await chat(gateway))).code).toBe("timeout_first_byte");
     const next = await chat(gateway);
     expect([next.status, answeredBy(next), next.headers.get("x-farmgate-attempts")]).toEqual([200, "good", "1"]);

@@ -10,7 +10,7 @@ describe("an agent that answers no polls any more", () => {
   it("is left by the requests of which no byte has come, and its pairs are not aside when it is back", async () => {
     const gone = await fakeWorker({ m: "warm" }, hangs);
     const good = await fakeWorker({ m: "cold" }, completes("from good"));
-    const health = { interval: "50ms", timeout: "100ms" };
+    const health = { interval: "50ms", timeout: "1s", unhealthyAfter: 1 };
     const gateway = await runGateway({ workers: agents({ gone, good }), health });
     const waiting = Array.from({ length: 5 }, () => chat(gateway));
     await until("all wait there", () => gone.asked.length === 5);
