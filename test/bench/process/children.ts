@@ -21,8 +21,8 @@ export class Children {
   readonly folder = mkdtempSync(join(tmpdir(), "farmgate-bench-"));
 
   /** One of the bench's own modules, with a message channel. */
-  fork(module: URL): ChildProcess {
-    return this.#keep(fork(fileURLToPath(module), [], { stdio: ["ignore", "inherit", "inherit", "ipc"] }));
+  fork(module: URL, args: string[] = []): ChildProcess {
+    return this.#keep(fork(fileURLToPath(module), args, { stdio: ["ignore", "inherit", "inherit", "ipc"] }));
   }
 
   /** A program under test; what it prints goes to a file. */
