@@ -37,7 +37,10 @@ export function checksOf(seen: Seen): Check[] {
   const unseen = KINDS.filter((kind) => (tally.kinds[kind] ?? 0) === 0);
   return [
     check(tally.lost === 0 && tally.requests > 0, `lost: ${tally.lost} of ${tally.requests} requests`),
-    check(unseen.length === 0, `kinds of requests answered: ${unseen.length === 0 ? "all" : `not ${unseen.join(", ")}`}`),
+    check(
+      unseen.length === 0,
+      `kinds of requests answered: ${unseen.length === 0 ? "all" : `not ${unseen.join(", ")}`}`,
+    ),
     check(broken > 0, `the worker that misbehaves broke ${broken} of ${asked} requests (${percent(broken, asked)})`),
     check(seen.ended.length === 0, `processes that ended: ${seen.ended.join(", ") || "none"}`),
     check(seen.missedScrapes === 0, `looks at /metrics without an answer: ${seen.missedScrapes}`),

@@ -20,7 +20,8 @@ export function parseOptions(args: string[]): Options {
   });
   const options = { minutes: Number(values.minutes), streams: Number(values.streams), seed: Number(values.seed) };
   if (!(options.minutes > 0)) throw new Error("--minutes takes a number above 0");
-  if (!Number.isInteger(options.streams) || options.streams < 1) throw new Error("--streams takes a whole number above 0");
+  if (!Number.isInteger(options.streams) || options.streams < 1)
+    throw new Error("--streams takes a whole number above 0");
   if (!Number.isInteger(options.seed)) throw new Error("--seed takes a whole number");
   return options;
 }

@@ -53,13 +53,28 @@ async function soakFarm(children: Children, farm: SoakFarm, { minutes, streams, 
   const { tally } = callers;
   const ended = programs.filter(({ child }) => !children.isRunning(child)).map(({ name }) => name);
   const [start, middle] = [watcher.at(began + Math.min(WARMUP_MS, ms / 4)), watcher.at(began + ms / 2)];
-  const moments = [["before", before], ["start", start], ["middle", middle], ["end", atEnd], ["after", after]] as const;
+  const moments = [
+    ["before", before],
+    ["start", start],
+    ["middle", middle],
+    ["end", atEnd],
+    ["after", after],
+  ] as const;
   console.log(`\n${momentsTable(moments)}\n`);
   console.log(`whole, by kind: ${JSON.stringify(tally.kinds)}`);
   console.log(`told:${toldText(tally)}`);
   console.log(`misdeeds: ${JSON.stringify(misdeeds)}`);
   for (const example of tally.examples) console.log(`LOST ${example}`);
-  const checks = checksOf({ tally, ms, samples: watcher.samples, before, after, misdeeds, ended, missedScrapes: watcher.missed });
+  const checks = checksOf({
+    tally,
+    ms,
+    samples: watcher.samples,
+    before,
+    after,
+    misdeeds,
+    ended,
+    missedScrapes: watcher.missed,
+  });
   for (const { passed, text } of checks) console.log(`${passed ? "passed" : "FAILED"}  ${text}`);
   const failed = checks.filter(({ passed }) => !passed).length;
   console.log(`\n${checks.length - failed} passed, ${failed} failed`);

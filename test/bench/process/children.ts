@@ -65,8 +65,13 @@ export class Children {
     clearTimeout(timer);
   }
 
-  async endAll(): Promise<void> {
+  /** What runs now; more may be started. */
+  async endRunning(): Promise<void> {
     await Promise.all([...this.#running].map((child) => this.end(child)));
+  }
+
+  async endAll(): Promise<void> {
+    await this.endRunning();
     rmSync(this.folder, { recursive: true, force: true });
   }
 

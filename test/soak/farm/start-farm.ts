@@ -27,14 +27,27 @@ export async function startFarm(children: Children, seed: number): Promise<SoakF
   const [gatewayPort = 0, steadyPort = 0, swapperPort = 0, plain = 0, attached = 0, rogue = 0, own = 0, a = 0, b = 0] =
     await freePorts(9);
   const models = "--embedding embed --slots";
-  await startEngine(children, "plain", plain, `--models chat ${models} ${SLOTS} --audio voice --loaded chat,embed,voice ${SPEED}`);
+  await startEngine(
+    children,
+    "plain",
+    plain,
+    `--models chat ${models} ${SLOTS} --audio voice --loaded chat,embed,voice ${SPEED}`,
+  );
   await startEngine(children, "attached", attached, `--models extra ${models} ${SLOTS} --loaded extra,embed ${SPEED}`);
-  const child = children.fork(new URL("../rogue/main.ts", import.meta.url), [rogue, seed, FAULTY_SHARE, PER_SECOND].map(String));
+  const child = children.fork(
+    new URL("../rogue/main.ts", import.meta.url),
+    [rogue, seed, FAULTY_SHARE, PER_SECOND].map(String),
+  );
   await answers(`${urlOf(rogue)}/v1/models`);
   const steady = await startProgram(children, "agent", "steady", steadyFile(steadyPort, own, attached));
   const script = await writeSwapScript(children.folder, { load: "300ms", slots: 16, tokensPerSecond: PER_SECOND });
   const swapper = await startProgram(children, "agent", "swapper", swapperFile(swapperPort, script.script, [a, b]));
-  const gateway = await startProgram(children, "gateway", "gateway", gatewayFile(gatewayPort, { steadyPort, swapperPort, plain, rogue }));
+  const gateway = await startProgram(
+    children,
+    "gateway",
+    "gateway",
+    gatewayFile(gatewayPort, { steadyPort, swapperPort, plain, rogue }),
+  );
   await allListed(gateway.url);
   return {
     gateway,

@@ -79,7 +79,13 @@ function askOf(kind: string, model: string, nonce: string, length: number) {
       return { form: "embeddings" as const, path: "/v1/embeddings", body, expected: vectorOf("embed", prompt) };
     }
     case "anthropic":
-      return { ...chat, form: "anthropic-stream" as const, path: "/v1/messages", body: { ...chat.body, ...stream }, expected };
+      return {
+        ...chat,
+        form: "anthropic-stream" as const,
+        path: "/v1/messages",
+        body: { ...chat.body, ...stream },
+        expected,
+      };
     case "ollama": {
       const body = { model, messages, options: { num_predict: length } };
       return { form: "ollama-stream" as const, path: "/api/chat", body, expected };
@@ -90,7 +96,12 @@ function askOf(kind: string, model: string, nonce: string, length: number) {
       return { ...chat, form: "chat-stream" as const, body, expected: textOf("chat", long, length) };
     }
     case "flood":
-      return { ...chat, form: "flood-stream" as const, body: { ...chat.body, model: "flood", ...stream }, expected: nonce };
+      return {
+        ...chat,
+        form: "flood-stream" as const,
+        body: { ...chat.body, model: "flood", ...stream },
+        expected: nonce,
+      };
     case "realtime":
       return { form: "realtime" as const, path: "/v1/realtime?model=voice", body: {}, expected: nonce };
     default:

@@ -15,7 +15,11 @@ const PAUSE_MS = 300;
 const READ_MS = 20;
 
 /** Never rejects. `about`: the request's id at the gateway, for looking it up. */
-export async function call(url: string, asked: Ask, agent: Agent | false): Promise<{ verdict: Verdict; about: string }> {
+export async function call(
+  url: string,
+  asked: Ask,
+  agent: Agent | false,
+): Promise<{ verdict: Verdict; about: string }> {
   if (asked.form === "realtime") return { verdict: await converse(url, asked), about: "" };
   const headers = asked.form === "anthropic-stream" ? { "anthropic-version": "2023-06-01" } : {};
   const under = ask(`${url}${asked.path}`, asked.body, headers, agent);

@@ -49,7 +49,9 @@ export function verdictOf(ask: Ask, came: Came): Verdict {
   if (error === "internal") return { end: "lost", why: "internal, inside the answer" };
   if (error !== null) return { end: "told", as: `inside the answer ${error}` }; // (5)
   if (ended && came.complete && text === right) return { end: "whole" }; // (6)
-  if (!ended && !came.complete && ask.form === "chat-whole") return { end: "told", as: "connection closed inside a whole answer" };
+  if (!came.complete && ask.form === "chat-whole") {
+    return { end: "told", as: "connection closed inside a whole answer" };
+  }
   return { end: "lost", why: `${came.complete ? "ended" : "broken"} after ${text.length} of ${right.length} letters` };
 }
 

@@ -21,7 +21,9 @@ const models = ["chat", "lone", "flood"].map((id) => ({ id, object: "model", own
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method === "GET") {
     if (request.url === "/misdeeds") return json(response, 200, done);
-    return request.url === "/v1/models" ? json(response, 200, { object: "list", data: models }) : json(response, 404, {});
+    return request.url === "/v1/models"
+      ? json(response, 200, { object: "list", data: models })
+      : json(response, 404, {});
   }
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece as Buffer);
@@ -37,7 +39,8 @@ function breaksAtOnce(misdeed: Misdeed | null, { socket }: IncomingMessage, resp
   if (misdeed === "stall") return true;
   if (misdeed === "reset") socket.resetAndDestroy();
   else if (misdeed === "garbage") socket.end("\u0000\u0001 this is no answer \r\n\r\n{}");
-  else if (misdeed === "error 500") json(response, 500, { error: { message: "out of luck", type: "InternalServerError" } });
+  else if (misdeed === "error 500")
+    json(response, 500, { error: { message: "out of luck", type: "InternalServerError" } });
   else if (misdeed === "busy 503") {
     response.setHeader("retry-after", "1");
     json(response, 503, { error: { message: "busy", type: "ServiceUnavailable" } });
@@ -48,14 +51,18 @@ function breaksAtOnce(misdeed: Misdeed | null, { socket }: IncomingMessage, resp
 async function stream(body: Body, misdeed: Misdeed | null, response: ServerResponse): Promise<void> {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const isFlood = body.model === "flood";
-  const all = isFlood ? [...floodPieces(promptOf(body).split(":")[0] ?? "")] : piecesOf(body.model, promptOf(body), body.max_tokens ?? 0);
+  const all = isFlood
+    ? [...floodPieces(promptOf(body).split(":")[0] ?? "")]
+    : piecesOf(body.model, promptOf(body), body.max_tokens ?? 0);
   const breakAt = Math.floor(random() * all.length);
   for (const [i, content] of all.entries()) {
     if (response.destroyed) return;
     if (i === breakAt && breaksInside(misdeed, response)) return;
     const isLast = i === all.length - 1;
     const choice = { index: 0, delta: { content }, finish_reason: isLast ? "length" : null };
-    const isFree = response.write(`data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", model: body.model, choices: [choice] })}\n\n`);
+    const isFree = response.write(
+      `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", model: body.model, choices: [choice] })}\n\n`,
+    );
     if (!isFlood) await sleep((misdeed === "slow" ? 3_000 : 1_000) / perSecond);
     else if (!isFree) await readyAgain(response);
   }

@@ -6,10 +6,17 @@ import type { Sample } from "./sample.ts";
 export const MB = 1_024 ** 2;
 
 /** One line while it goes on; `cpu` is the share of all cores that everything took, 0 to 1. */
-export function progressLine(ms: number, tally: Tally, cpu: number, samples: Record<string, Sample | undefined>): string {
+export function progressLine(
+  ms: number,
+  tally: Tally,
+  cpu: number,
+  samples: Record<string, Sample | undefined>,
+): string {
   const { requests, whole, left, lost } = tally;
   const ends = `requests ${requests}, whole ${whole}, told ${toldOf(tally)}${toldText(tally)}, left ${left}, lost ${lost}`;
-  const processes = Object.entries(samples).map(([name, sample]) => `${name}: ${sample === undefined ? "no answer" : sampleText(sample)}`);
+  const processes = Object.entries(samples).map(
+    ([name, sample]) => `${name}: ${sample === undefined ? "no answer" : sampleText(sample)}`,
+  );
   return [`${clockText(ms)}  ${ends}; cpu ${Math.round(cpu * 100)} %`, ...processes].join("\n       ");
 }
 
@@ -19,7 +26,9 @@ export function toldText({ told }: Tally): string {
 }
 
 /** A table of the processes at a few moments. */
-export function momentsTable(moments: readonly (readonly [when: string, samples: Record<string, Sample | undefined>])[]): string {
+export function momentsTable(
+  moments: readonly (readonly [when: string, samples: Record<string, Sample | undefined>])[],
+): string {
   const head = ["process", "when", "fds", "memory, MB", "heap, MB", "external, MB", "in flight", "queued"];
   const names = Object.keys(moments[0]?.[1] ?? {});
   const rows = names.flatMap((name) =>

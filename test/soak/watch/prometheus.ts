@@ -4,7 +4,8 @@
 export function sumOf(text: string, metric: string): number {
   let sum = 0;
   for (const line of text.split("\n")) {
-    if (line.startsWith(`${metric} `) || line.startsWith(`${metric}{`)) sum += Number(line.slice(line.lastIndexOf(" ") + 1));
+    if (line.startsWith(`${metric} `) || line.startsWith(`${metric}{`))
+      sum += Number(line.slice(line.lastIndexOf(" ") + 1));
   }
   return sum;
 }
