@@ -76,7 +76,8 @@ async function run(children: Children, { how, interval }: Case): Promise<Outcome
     health: { interval: `${interval}s` },
     workers: NAMES.map((name, i) => ({ name, url: `http://127.0.0.1:${ports[i]}`, engine: "llama-server" })),
   } as { listen: { port: number } });
-  const dying = engines[NAMES.indexOf(DYING)] as Program;
+  const dying = engines[NAMES.indexOf(DYING)];
+  if (dying === undefined) throw new Error("no worker is to die");
   const seen: Seen[] = [];
   const loop = new OpenLoop({
     url: gateway.url,

@@ -8,8 +8,8 @@ export interface Loop {
   perSecond: number;
   /** At most so many are under way; what is due beyond that is not sent, and counted. */
   most: number;
-  body(place: number): Record<string, unknown>;
-  onAnswer(answer: Answer, place: number): void;
+  body: (place: number) => Record<string, unknown>;
+  onAnswer: (answer: Answer, place: number) => void;
 }
 
 export class OpenLoop {

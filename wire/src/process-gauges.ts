@@ -6,7 +6,7 @@ export interface ProcessGauge {
   name: string;
   help: string;
   /** The figure now. */
-  read(): number;
+  read: () => number;
 }
 
 /** What a process takes, for both programs' metrics. Cheap enough for every scrape; nothing is watched between two. */

@@ -47,7 +47,8 @@ export async function call(
 async function readSlowly(under: Asked): Promise<void> {
   await Promise.race([under.firstByte, under.answer]);
   const incoming = under.head();
-  while (incoming !== null && !incoming.destroyed && !incoming.complete) {
+  if (incoming === null) return;
+  for (let isOver = false; !isOver; isOver = incoming.destroyed || incoming.complete) {
     incoming.pause();
     await sleep(PAUSE_MS);
     incoming.resume();

@@ -16,11 +16,12 @@ const TELL_EVERY_MS = 1_000;
 const tally = emptyTally();
 const kept = new Agent({ keepAlive: true });
 let underWay = 0;
-let isStopped = false;
+/** No new requests. */
+const stop = new AbortController();
 const tell = (report: Report) => process.send?.(report);
 
 async function hold(url: string, random: () => number, place: number): Promise<void> {
-  for (let i = 0; !isStopped; i += 1) {
+  for (let i = 0; !stop.signal.aborted; i += 1) {
     const asked = nextAsk(random, `request-${place}-${i}`);
     underWay += 1;
     const { verdict, about } = await call(url, asked, random() < 0.7 ? kept : false);
@@ -45,7 +46,7 @@ async function run({ url, streams, seed }: Extract<Order, { do: "start" }>): Pro
 
 process.on("message", (order: Order) => {
   if (order.do === "start") void run(order);
-  else isStopped = true;
+  else stop.abort();
 });
 process.once("disconnect", () => process.exit(0));
 tell({ at: "ready" });

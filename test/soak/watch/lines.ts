@@ -3,7 +3,7 @@ import { aligned } from "../../bench/report/table.ts";
 import { type Tally, toldOf } from "../load/tally.ts";
 import type { Sample } from "./sample.ts";
 
-export const MB = 1_024 ** 2;
+const MB = 1_024 ** 2;
 
 /** One line while it goes on; `cpu` is the share of all cores that everything took, 0 to 1. */
 export function progressLine(
