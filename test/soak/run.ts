@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { withChildren } from "../bench/process/with-children.ts";
 import type { Children } from "../bench/process/children.ts";
 import { checksOf, settled } from "./checks.ts";
-import { startFarm, type SoakFarm } from "./farm/start-farm.ts";
+import { startFarm } from "./farm/start-farm.ts";
 import { Callers } from "./load/callers.ts";
 import { type Options, parseOptions, usage } from "./options.ts";
 import { momentsTable, progressLine, toldText } from "./watch/lines.ts";
@@ -16,16 +16,8 @@ const WARMUP_MS = 15_000;
 /** Idle connections to workers are given up within it: agents keep theirs for 75 s. */
 const SETTLE_MS = 110_000;
 
-async function soak(children: Children, options: Options): Promise<void> {
-  const farm = await startFarm(children, options.seed);
-  try {
-    await soakFarm(children, farm, options);
-  } finally {
-    await farm.endSwapped();
-  }
-}
-
-async function soakFarm(children: Children, farm: SoakFarm, { minutes, streams, seed }: Options): Promise<void> {
+async function soak(children: Children, { minutes, streams, seed }: Options): Promise<void> {
+  const farm = await startFarm(children, seed);
   const ms = minutes * 60_000;
   const programs = [farm.gateway, ...farm.agents];
   console.log(`${minutes} minutes, ${streams} requests at once, seed ${seed}`);

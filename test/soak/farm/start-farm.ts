@@ -1,5 +1,7 @@
 // The farm of the soak: a gateway, two agents and two bare workers, one of which misbehaves.
 import { type ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Children } from "../../bench/process/children.ts";
 import { FARMGATE } from "../../harness/farmgate-process.ts";
@@ -19,8 +21,6 @@ export interface SoakFarm {
   gateway: Program;
   agents: Program[];
   rogue: { url: string; child: ChildProcess };
-  /** Ends what the swap script has left running. */
-  endSwapped(): Promise<void>;
 }
 
 export async function startFarm(children: Children, seed: number): Promise<SoakFarm> {
@@ -41,6 +41,7 @@ export async function startFarm(children: Children, seed: number): Promise<SoakF
   await answers(`${urlOf(rogue)}/v1/models`);
   const steady = await startProgram(children, "agent", "steady", steadyFile(steadyPort, own, attached));
   const script = await writeSwapScript(children.folder, { load: "300ms", slots: 16, tokensPerSecond: PER_SECOND });
+  children.afterAll(() => endSwapped(children.folder));
   const swapper = await startProgram(children, "agent", "swapper", swapperFile(swapperPort, script.script, [a, b]));
   const gateway = await startProgram(
     children,
@@ -53,8 +54,16 @@ export async function startFarm(children: Children, seed: number): Promise<SoakF
     gateway,
     agents: [steady, swapper],
     rogue: { url: urlOf(rogue), child },
-    endSwapped: () => script.endEngine().catch(() => {}),
   };
+}
+
+/** The engine that the swap script has left running. */
+function endSwapped(folder: string): void {
+  try {
+    process.kill(Number.parseInt(readFileSync(join(folder, "engine.pid"), "utf8"), 10), "SIGTERM");
+  } catch {
+    // There is none, or it has ended.
+  }
 }
 
 function steadyFile(port: number, own: number, attached: number) {
