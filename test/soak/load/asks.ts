@@ -39,10 +39,10 @@ const KINDS: readonly (readonly [kind: string, share: number])[] = [
 ];
 /** Of the texts. `lone` and `chat` are also at the worker that misbehaves; a and b take turns on one machine. */
 const MODELS: readonly (readonly [model: string, share: number])[] = [
-  ["chat", 68],
+  ["chat", 78],
   ["lone", 8],
-  ["swap-a", 9],
-  ["swap-b", 9],
+  ["swap-a", 4],
+  ["swap-b", 4],
   ["extra", 6],
 ];
 const SHORTEST = 20;
