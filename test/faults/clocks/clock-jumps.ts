@@ -35,11 +35,12 @@ function* breakerWalk(random: Random): Generator<string> {
     const sentAt = now;
     now = jump(now, random);
     const before: number | null = breaker?.openUntil ?? null;
-    breaker = afterFault(breaker, { model: "m", sentAt, stalled: random() < 0.5, reason: "" }, now);
+    const fault = { model: "m", sentAt, stalled: random() < 0.5, broke: random() < 0.3, reason: "" };
+    breaker = afterFault(breaker, fault, now, null);
     const { openUntil } = breaker;
     if (openUntil === null) continue;
     if (openUntil !== before && openUntil - now > LONGEST_BREAK_MS) yield "a breaker opens for too long";
-    if (!mayAsk(breaker, 0, openUntil)) yield "an open breaker is due for no trial";
+    if (!mayAsk(breaker, openUntil)) yield "an open breaker is due for no trial";
   }
 }
 
