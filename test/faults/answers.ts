@@ -11,6 +11,11 @@ export interface Asked {
   pieces: number;
 }
 
+/** What is drawn at one request comes of its nonce, so that it does not hang on who came first. */
+export function chanceOf({ nonce }: Asked): Random {
+  return seededRandom(Number.parseInt(nonce.slice(0, 8), 16));
+}
+
 /** The request's body, as it is sent. */
 export function requestBody({ nonce, model, streamed, pieces }: Asked): string {
   return JSON.stringify({ model, stream: streamed, messages: [{ role: "user", content: `${nonce} ${pieces}` }] });
@@ -39,7 +44,7 @@ export function answerBytes(asked: Asked): { head: Buffer; chunks: Buffer[]; end
     return { head: Buffer.from(head), chunks: [body], end: Buffer.alloc(0) };
   }
   const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
-  const random = seededRandom(Number.parseInt(asked.nonce.slice(0, 8), 16));
+  const random = chanceOf(asked);
   return { head: Buffer.from(head), chunks: chunksOf(body, random), end: Buffer.from("0\r\n\r\n") };
 }
 

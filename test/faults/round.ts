@@ -1,7 +1,7 @@
 import { Agent } from "node:http";
 import type { Random } from "@farmgate/shared";
 import type { Asked } from "./answers.ts";
-import { answerBody } from "./answers.ts";
+import { answerBody, chanceOf } from "./answers.ts";
 import type { Fault } from "./faults/fault.ts";
 import { type Patience, send } from "./rig/caller.ts";
 import { unrest } from "./rig/front.ts";
@@ -61,7 +61,7 @@ export async function callerRound(rig: Rig, fault: CallerFault, requests: number
   for (const { asked } of drawn) asked.pieces += 15;
   for (const worker of [rig.faulty, ...rig.good]) await worker.set(PACED);
   const verdicts = await askAll(drawn, requests, async (asked) => {
-    const seen = await misbehave(rig.front.url, asked, fault, random, rig.clock);
+    const seen = await misbehave(rig.front.url, asked, fault, chanceOf(asked), rig.clock);
     return judge(asked, seen, answerBody(asked), false);
   });
   const row = await rowOf(rig, { ...fault, name: `caller ${fault.name}` }, drawn, verdicts);

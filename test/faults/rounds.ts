@@ -51,7 +51,7 @@ export async function runRounds(cleanup: Cleanup, options: Options, say: (line: 
         .filter(({ name }) => isWanted(`${kind} caller ${name}`))
         .map((fault) => (rig: Rig) => callerRound(rig, fault, requests, random)),
     ];
-    if (rounds.length > 0) await onOneRig(await start(cleanup, random, clock), rounds, random, add, outcome);
+    if (rounds.length > 0) await onOneRig(await start(cleanup, clock), rounds, random, add, outcome);
   }
   for (const row of await processRounds(cleanup, requests, random, clock, isWanted)) add(row);
   for (const row of await systemRounds(cleanup, requests, random, clock, isWanted)) add(row);

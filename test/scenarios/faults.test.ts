@@ -16,7 +16,7 @@ const random = seededRandom(1);
 let rig: Rig;
 beforeAll(async () => {
   // Its log, too, cannot be written all the while.
-  rig = await startGatewayRig(cleanup, random, createSystemClock(), "exec > /dev/full");
+  rig = await startGatewayRig(cleanup, createSystemClock(), "exec > /dev/full");
 });
 afterAll(() => cleanup.run());
 

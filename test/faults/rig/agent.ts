@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock, Random } from "@farmgate/shared";
+import type { Clock } from "@farmgate/shared";
 import { getJson } from "../../harness/ask.ts";
 import type { Cleanup } from "../../harness/farmgate-process.ts";
 import { freePorts } from "../../harness/free-ports.ts";
@@ -12,9 +12,9 @@ const ATTACHED = Array.from({ length: 4 }, (_, i) => `attached-${i}`);
 const SCRIPTED = "scripted";
 
 /** An agent before one faulty engine: attached, and behind a swap script that has nothing to do. */
-export async function startAgentRig(cleanup: Cleanup, random: Random, clock: Clock, shell?: string): Promise<Rig> {
+export async function startAgentRig(cleanup: Cleanup, clock: Clock, shell?: string): Promise<Rig> {
   const start = async (models: string[]) =>
-    cleanup.add(await new FaultyWorker(models, random, clock).listen(), (worker) => worker.close());
+    cleanup.add(await new FaultyWorker(models, clock).listen(), (worker) => worker.close());
   const faulty = await start([...ATTACHED, SCRIPTED]);
   const folder = await cleanup.folder();
   const script = join(folder, "swap.sh");

@@ -1,4 +1,4 @@
-import type { Clock, Random } from "@farmgate/shared";
+import type { Clock } from "@farmgate/shared";
 import type { Cleanup } from "../../harness/farmgate-process.ts";
 import { getJson } from "../../harness/ask.ts";
 import { freePorts } from "../../harness/free-ports.ts";
@@ -30,10 +30,10 @@ export interface Rig {
 }
 
 /** A gateway over one faulty worker and two good ones; every second model stands on the faulty one alone. */
-export async function startGatewayRig(cleanup: Cleanup, random: Random, clock: Clock, shell?: string): Promise<Rig> {
+export async function startGatewayRig(cleanup: Cleanup, clock: Clock, shell?: string): Promise<Rig> {
   const [alone, shared] = [names("alone"), names("shared")];
   const start = async (models: string[]) =>
-    cleanup.add(await new FaultyWorker(models, random, clock).listen(), (worker) => worker.close());
+    cleanup.add(await new FaultyWorker(models, clock).listen(), (worker) => worker.close());
   const faulty = await start([...alone, ...shared]);
   const good = [await start(shared), await start(shared)];
   const workers = [faulty, ...good].map(({ url }, i) => {

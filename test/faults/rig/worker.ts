@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import type { Clock, Random } from "@farmgate/shared";
-import { answerBytes, readAsked } from "../answers.ts";
+import type { Clock } from "@farmgate/shared";
+import { answerBytes, chanceOf, readAsked } from "../answers.ts";
 import { allOf, type Fault, type Scene } from "../faults/fault.ts";
 import { Blackhole } from "./blackhole.ts";
 import { type Arrived, onRequests } from "./requests.ts";
@@ -8,7 +8,6 @@ import { type Arrived, onRequests } from "./requests.ts";
 /** An engine on a bare socket with these models, that misbehaves as it is told. */
 export class FaultyWorker {
   readonly #models: readonly string[];
-  readonly #random: Random;
   readonly #clock: Clock;
   readonly #sockets = new Set<Socket>();
   /** How often each request was put to it, by nonce. */
@@ -18,9 +17,8 @@ export class FaultyWorker {
   #fault: Fault | null = null;
   #blackhole: Blackhole | null = null;
 
-  constructor(models: readonly string[], random: Random, clock: Clock) {
+  constructor(models: readonly string[], clock: Clock) {
     this.#models = models;
-    this.#random = random;
     this.#clock = clock;
     this.#server = this.#create();
   }
@@ -75,7 +73,7 @@ export class FaultyWorker {
     const asked = method === "POST" ? readAsked(body) : null;
     if (asked === null) return this.#list(socket, path);
     this.asked.set(asked.nonce, 1 + (this.asked.get(asked.nonce) ?? 0));
-    const scene: Scene = { socket, asked, ...answerBytes(asked), random: this.#random, clock: this.#clock };
+    const scene: Scene = { socket, asked, ...answerBytes(asked), random: chanceOf(asked), clock: this.#clock };
     if (!this.#models.includes(asked.model)) return unknownModel(socket, asked.model);
     const answer = this.#fault?.answer;
     if (answer === undefined) socket.write(allOf(scene));

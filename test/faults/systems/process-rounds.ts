@@ -26,7 +26,7 @@ export async function processRounds(
   const listed = workers.map(({ url }, i) => ({ name: `w-${i}`, url, engine: "vllm" }));
   const front = await startGateway(cleanup, listed);
   // Nothing listens there: this rig's workers are processes.
-  const rig: Rig = { front, faulty: new FaultyWorker([], random, clock), good: [], models, clock };
+  const rig: Rig = { front, faulty: new FaultyWorker([], clock), good: [], models, clock };
   const pause = (ms: number) => new Promise<void>((resolve) => void clock.after(ms, resolve));
   const [victim] = workers;
   if (victim === undefined) return [];

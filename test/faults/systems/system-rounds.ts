@@ -26,17 +26,17 @@ export async function systemRounds(
   ];
   for (const [kind, start] of fronts) {
     if (isWanted(`${kind} log on a full disk`)) {
-      const rig = await start(cleanup, random, clock, "exec > /dev/full");
+      const rig = await start(cleanup, clock, "exec > /dev/full");
       rows.push(await goodRound(rig, "log on a full disk", requests, random));
     }
     if (isWanted(`${kind} log pipe closed`)) {
-      const rig = await start(cleanup, random, clock);
+      const rig = await start(cleanup, clock);
       rig.front.process.child.stdout?.destroy();
       rows.push(await goodRound(rig, "log pipe closed", requests, random));
       rows.push(await goodRound(rig, "behind it: log pipe closed", requests, random));
     }
     if (isWanted(`${kind} out of file descriptors`)) {
-      rows.push(...(await withoutFds(await start(cleanup, random, clock, `ulimit -n ${FEW_FDS}`), requests, random)));
+      rows.push(...(await withoutFds(await start(cleanup, clock, `ulimit -n ${FEW_FDS}`), requests, random)));
     }
   }
   return rows;
