@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Clock, Random } from "@farmgate/shared";
-import { BodyRoom, FrontServer, KeyRing, type Log, Upstreams } from "@farmgate/wire";
+import { BodyRoom, FrontServer, KeyRing, type Log, openFilesLimit, Upstreams } from "@farmgate/wire";
 import { BatchLimits } from "./batching/batch-limits.ts";
 import { OpenBatches } from "./batching/open-batches.ts";
+import { DrainRate } from "./admission/drain-rate.ts";
 import { WaitingRoom } from "./admission/waiting-room.ts";
 import { breakerNews } from "./catalog/breaker-news.ts";
 import { CatalogPoller } from "./catalog/poller.ts";
@@ -65,7 +66,15 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     const news = [...workerNews(before, after), ...breakerNews(before, after)];
     for (const { level, worker, message } of news) log[level]({ worker }, `${worker} ${message}`);
   });
-  const server = new FrontServer({ body: () => farm.config.limits.body, headers: HEADER_BYTES });
+  const server = new FrontServer(
+    {
+      body: () => farm.config.limits.body,
+      headers: HEADER_BYTES,
+      connections: farm.connectionLimit,
+      stallMs: () => farm.config.timeouts.caller,
+    },
+    clock,
+  );
   const app = await createControl(farm, (control) => server.on("request", createDoor(farm, control)));
   server.onWebSocket(createSocketDoor(farm));
   const { url, port } = await server.listenOn(config.listen);
@@ -97,6 +106,7 @@ function applyPolled(farm: Farm, event: CatalogEvent): void {
 function createFarm({ config, clock, random, log, version }: GatewayOptions): Farm {
   const inflight = new Inflight();
   const waitingRoom = new WaitingRoom();
+  const files = openFilesLimit();
   const catalog = new CatalogStore(clock, { unhealthyAfter: config.health.unhealthyAfter });
   const bodies = new BodyRoom();
   const names = nameRules(config.models);
@@ -115,6 +125,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
   });
   const farm: Farm = {
     clock,
+    random,
     log,
     version,
     // Not of `random`: no two gateways may share it.
@@ -137,6 +148,9 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     keeper,
     upstreams,
     waitingRoom,
+    drainRate: new DrainRate(),
+    // Each request may need one to its worker as well.
+    connectionLimit: () => Math.min(farm.config.limits.connections || Number.POSITIVE_INFINITY, Math.floor(files / 2)),
     live: new LiveRequests(),
     batches: new OpenBatches(),
     batchLimits: new BatchLimits(),

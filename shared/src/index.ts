@@ -25,4 +25,5 @@ export * from "./protocol/catalog.ts";
 export * from "./query-model.ts";
 export * from "./random.ts";
 export * from "./request-target.ts";
+export * from "./retry-after.ts";
 export * from "./units.ts";

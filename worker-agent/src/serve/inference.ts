@@ -8,6 +8,7 @@ import {
   type Clock,
   type ErrorCode,
   FarmError,
+  formatDuration,
   foundIn,
   isAllowedOrigin,
   askedModel,
@@ -26,8 +27,10 @@ import {
   type BodyShare,
   type Caller,
   type CallerSocket,
+  isBeyondLimit,
   type KeyRing,
   type Log,
+  onStalled,
   readBody,
   type StopReading,
   type Upstreams,
@@ -46,6 +49,9 @@ import { type Order, type Served, ServedRequest } from "./served-request.ts";
 /** Bytes. */
 export const BODY_LIMIT = 100 * 1_024 ** 2;
 
+/** Milliseconds for a caller who stands still. A gateway, which knows what to tell its own caller, gives up before. */
+export const STALL_MS = 900_000;
+
 /** A request before it is known what it asks for. */
 interface Asked {
   requestId: string;
@@ -54,6 +60,7 @@ interface Asked {
   caller: string;
   startedAt: number;
   share: BodyShare;
+  response: ServerResponse;
 }
 
 const MORE_HEADERS: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
@@ -94,11 +101,12 @@ export class Inference {
     const record = (served: Served) => this.#record({ requestId, caller, model, startedAt, path: request.url }, served);
     try {
       const known = this.#context.keys.identify(request.headers);
+      if (isBeyondLimit(request.socket)) throw tooManyConnections();
       response.once("close", this.#context.keys.enter(known));
       caller = callerOf(known.name, request.headers);
       const share = this.#bodies.share();
       response.once("close", () => share.release());
-      const asked = { requestId, known, caller, startedAt, share };
+      const asked = { requestId, known, caller, startedAt, share, response };
       const { order, body } =
         socket === null ? await this.#read(request, asked) : this.#readSocket(request, socket, asked);
       model = order.model;
@@ -125,7 +133,7 @@ export class Inference {
       throw new FarmError("method_not_allowed", `${pathOf(url)} takes POST, not ${request.method}.`);
     }
     const scanner = scannerFor(api, request.rawHeaders);
-    const body = await this.#receive(request, asked.share, scanner);
+    const body = await this.#receive(request, asked.response, asked.share, scanner);
     const scan = foundIn(scanner.finish(), request.headers["content-encoding"]);
     const { models } = this.#context;
     const name = askedModel(api, scan.model, url) ?? onlyModel(this.#namesFor(api, asked.known));
@@ -188,10 +196,11 @@ export class Inference {
     return { requestId, model, job };
   }
 
-  #receive(request: IncomingMessage, share: BodyShare, scanner: BodyScanner): Promise<BodyBytes> {
+  #receive(request: IncomingMessage, response: ServerResponse, share: BodyShare, scanner: BodyScanner): Promise<BodyBytes> {
     let stop: StopReading | null = null;
     const onStart = (stopReading: StopReading) => {
       stop = stopReading;
+      onStalled(response, () => stopReading(stalledUpload()));
       this.#arriving.add(stopReading);
     };
     const body = readBody(request, BODY_LIMIT, { share, scanner, onStart });
@@ -232,6 +241,14 @@ export class Inference {
     };
     log.info(line, served.error === null ? "answered" : "not answered");
   }
+}
+
+function stalledUpload(): FarmError {
+  return new FarmError("timeout_request", `Nothing of the request came for ${formatDuration(STALL_MS)}.`);
+}
+
+function tooManyConnections(): FarmError {
+  return new FarmError("queue_full", "Too many connections are open already.", { retryAfterS: 5 });
 }
 
 function rounded(ms: number | null): number | null {
