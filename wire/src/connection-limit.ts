@@ -1,10 +1,13 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Clock } from "@farmgate/shared";
 
 /** So many more are let in than the limit says, each for one answer: operators and monitors must get through. */
 const RESERVE = 64;
 /** Share of the limit that is made free at once, so that not each newcomer looks through all. */
 const ROOM = 1 / 64;
+/** Who has not asked within this time has its place for nothing; in milliseconds. */
+const SILENT_MS = 5_000;
 
 const beyond = new WeakSet<Socket>();
 
@@ -13,41 +16,71 @@ export function isBeyondLimit(socket: Socket): boolean {
   return beyond.has(socket);
 }
 
+/** The connections of a server, the oldest first. */
+export interface Connections {
+  /** The open answers of each. */
+  answers: ReadonlyMap<Socket, readonly ServerResponse[]>;
+  /** Those that have asked nothing yet, with when they came. */
+  silent: ReadonlyMap<Socket, number>;
+  /** How many have an open answer. */
+  busy(): number;
+}
+
 /**
- * Keeps a server's connections within a limit. One too many takes the place of the one that has been open for longest
- * among those on which nothing is under way. Where all are at work it is one of the reserve; beyond that the system's
- * queue is emptied into nothing, with Node's own `drop` told.
+ * Keeps a server's connections within a limit. One too many takes the place of another on which nothing is under way:
+ * 1. of the oldest that waits for its next request;
+ * 2. of the oldest that has not asked for a while.
+ * 3. Where all are at work, it is one of the reserve.
+ * 4. What comes beyond that is closed as it comes, which costs next to nothing.
  */
 export class ConnectionLimit {
   readonly #server: Server;
-  /** The open answers of each connection, the oldest connection first. */
-  readonly #answers: ReadonlyMap<Socket, readonly ServerResponse[]>;
+  readonly #connections: Connections;
+  readonly #clock: Clock;
   readonly #limit: () => number;
 
   /** `limit` is read anew for each connection; `Infinity`: none. */
-  constructor(server: Server, answers: ReadonlyMap<Socket, readonly ServerResponse[]>, limit: () => number) {
+  constructor(server: Server, connections: Connections, clock: Clock, limit: () => number) {
     this.#server = server;
-    this.#answers = answers;
+    this.#connections = connections;
+    this.#clock = clock;
     this.#limit = limit;
-    this.#server.maxConnections = limit() + RESERVE;
+    this.#adjust();
   }
 
-  /** A connection has come, and is among the others. `busy`: how many have an answer under way. */
-  entered(socket: Socket, busy: number): void {
+  /** A connection has come, and is among the others. */
+  entered(socket: Socket): void {
+    this.#adjust();
     const limit = this.#limit();
-    this.#server.maxConnections = limit + RESERVE;
-    const open = this.#answers.size;
-    if (open <= limit) return;
-    // The newcomer is idle too.
-    const isFreed = open - busy > 1 && this.#closeIdle(open - limit + Math.floor(limit * ROOM), socket);
-    if (!isFreed) beyond.add(socket);
+    const tooMany = this.#connections.answers.size - limit;
+    if (tooMany <= 0) return;
+    const wanted = tooMany + Math.floor(limit * ROOM);
+    const isFreed = this.#closeWaiting(wanted) || this.#closeSilent(wanted); // (1), (2)
+    if (!isFreed) beyond.add(socket); // (3)
   }
 
-  #closeIdle(wanted: number, newcomer: Socket): boolean {
+  #adjust(): void {
+    this.#server.maxConnections = this.#limit() + RESERVE; // (4)
+  }
+
+  #closeWaiting(wanted: number): boolean {
+    const { answers, silent, busy } = this.#connections;
+    if (answers.size - silent.size - busy() <= 0) return false;
     let closed = 0;
-    for (const [socket, open] of this.#answers) {
+    for (const [socket, open] of answers) {
       if (closed === wanted) break;
-      if (open.length > 0 || socket === newcomer || socket.destroyed) continue;
+      if (open.length > 0 || silent.has(socket) || socket.destroyed) continue;
+      socket.destroy();
+      closed += 1;
+    }
+    return closed > 0;
+  }
+
+  #closeSilent(wanted: number): boolean {
+    let closed = 0;
+    for (const [socket, since] of this.#connections.silent) {
+      if (closed === wanted || this.#clock.now() - since < SILENT_MS) break;
+      if (socket.destroyed) continue;
       socket.destroy();
       closed += 1;
     }

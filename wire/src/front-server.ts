@@ -58,8 +58,9 @@ export class FrontServer extends Server {
    * what a Map or Set lets go with every answer, the collector would keep for long.
    */
   readonly #answers = new Map<Socket, ServerResponse[]>();
-  /** Connections that have asked nothing yet. */
-  readonly #silent = new Set<Socket>();
+  /** Connections that have asked nothing yet, with when they came. */
+  readonly #silent = new Map<Socket, number>();
+  readonly #clock: Clock;
   /** Connections with an open answer. */
   #busy = 0;
   /** Open answers on all of them. */
@@ -70,7 +71,9 @@ export class FrontServer extends Server {
   /** An expectation other than `100-continue` means nothing here and is no reason to refuse. */
   constructor(limits: FrontLimits, clock: Clock) {
     super({ ...SETTINGS, maxHeaderSize: limits.headers, IncomingMessage: Incoming });
-    const connections = new ConnectionLimit(this, this.#answers, limits.connections);
+    this.#clock = clock;
+    const open = { answers: this.#answers, silent: this.#silent, busy: () => this.#busy };
+    const connections = new ConnectionLimit(this, open, clock, limits.connections);
     const stalled = new StalledCallers(this.#answers, clock, limits.stallMs);
     this.on("request", (request, response) => {
       request.url = originForm(request.url ?? "/");
@@ -80,7 +83,7 @@ export class FrontServer extends Server {
       // Each request of a pipeline listens to the connection until its answer has ended.
       socket.setMaxListeners(0);
       this.#meet(socket);
-      connections.entered(socket, this.#busy);
+      connections.entered(socket);
       stalled.watch();
     });
     this.on("checkExpectation", (request, response) => void this.emit("request", request, response));
@@ -184,7 +187,7 @@ export class FrontServer extends Server {
   #meet(socket: Socket): ServerResponse[] {
     const open: ServerResponse[] = [];
     this.#answers.set(socket, open);
-    this.#silent.add(socket);
+    this.#silent.set(socket, this.#clock.now());
     socket.once("close", () => {
       this.#silent.delete(socket);
       queueMicrotask(() => {

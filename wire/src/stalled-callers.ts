@@ -8,7 +8,7 @@ export type Stall = "sending" | "reading";
 /** What a connection looked like when it was first seen to keep us waiting. */
 interface Look {
   stall: Stall;
-  /** Bytes that have come, or have gone out, by then. */
+  /** Bytes that have come, or went out, by then. */
   bytes: number;
   /** Milliseconds on the clock of `now`. */
   since: number;
@@ -62,7 +62,7 @@ export class StalledCallers {
     for (const [socket, open] of this.#answers) {
       const stall = stallOf(socket, open);
       if (stall === null) continue;
-      const bytes = stall === "sending" ? socket.bytesRead : socket.bytesWritten - socket.writableLength;
+      const bytes = stall === "sending" ? socket.bytesRead : bytesOut(socket);
       const before = this.#looks.get(socket);
       const stands = before !== undefined && before.stall === stall && before.bytes === bytes;
       const look = stands ? before : { stall, bytes, since: now, told: false };
@@ -78,6 +78,14 @@ function end(socket: Socket, open: readonly ServerResponse[], look: Look): void 
   const isHeard = !look.told && answer?.emit(STALLED, look.stall) === true;
   look.told = true;
   if (look.stall === "reading" || !isHeard) socket.destroy();
+}
+
+/** Node's own count of what the system has not taken yet; its own time-outs read it for the same reason. */
+type WithHandle = Socket & { _handle?: { writeQueueSize?: number } | null };
+
+/** Changes with each byte that goes out, also in the middle of one large piece. */
+function bytesOut(socket: WithHandle): number {
+  return socket.bytesWritten - socket.writableLength - (socket["_handle"]?.writeQueueSize ?? 0);
 }
 
 function stallOf(socket: Socket, open: readonly ServerResponse[]): Stall | null {

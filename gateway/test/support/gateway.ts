@@ -1,5 +1,5 @@
 import { parseConfig, seededRandom } from "@farmgate/shared";
-import { createLog, createSystemClock } from "@farmgate/wire";
+import { createLog, createSystemClock, type Log } from "@farmgate/wire";
 import { gatewayConfigSchema, type GatewayConfig, type RunningGateway, startGateway } from "../../src/index.ts";
 import { cleanup } from "./cleanup.ts";
 
@@ -18,12 +18,15 @@ export function configOf(file: Record<string, unknown>): GatewayConfig {
 }
 
 /** A running gateway that stops with the test. */
-export async function runGateway(file: Record<string, unknown>): Promise<RunningGateway> {
+export async function runGateway(
+  file: Record<string, unknown>,
+  log: Log = createLog("gateway", "silent"),
+): Promise<RunningGateway> {
   const gateway = await startGateway({
     config: configOf(file),
     clock: createSystemClock(),
     random: seededRandom(1),
-    log: createLog("gateway", "silent"),
+    log,
     version: "0.0.0-test",
   });
   cleanup(() => gateway.close());
