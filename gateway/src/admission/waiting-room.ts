@@ -20,6 +20,8 @@ export interface WaitingRoomLimits {
 /** First come, first served, for each group of requests. Knows neither time nor sockets. */
 export class WaitingRoom {
   readonly #waiters = new Set<Waiter>();
+  /** How many of each group wait. */
+  readonly #groups = new Map<string, number>();
   #bytes = 0;
 
   get size(): number {
@@ -32,9 +34,7 @@ export class WaitingRoom {
 
   /** How many of one group wait. */
   inGroup(group: string): number {
-    let count = 0;
-    for (const waiter of this.#waiters) if (waiter.group === group) count += 1;
-    return count;
+    return this.#groups.get(group) ?? 0;
   }
 
   /** False when there is no room. */
@@ -42,18 +42,25 @@ export class WaitingRoom {
     if (this.#waiters.size >= limits.queue || this.#bytes + waiter.bytes > limits.queueBytes) return false;
     this.#waiters.add(waiter);
     this.#bytes += waiter.bytes;
+    this.#groups.set(waiter.group, this.inGroup(waiter.group) + 1);
     return true;
   }
 
   /** Harmless for one that is not there any more. */
   leave(waiter: Waiter): void {
-    if (this.#waiters.delete(waiter)) this.#bytes -= waiter.bytes;
+    if (!this.#waiters.delete(waiter)) return;
+    this.#bytes -= waiter.bytes;
+    const left = this.inGroup(waiter.group) - 1;
+    if (left > 0) this.#groups.set(waiter.group, left);
+    else this.#groups.delete(waiter.group);
   }
 
   /** A worker may have become free, or the catalogue changed: lets go who can, in order of arrival. */
   wake(): void {
     const stuck = new Set<string>();
     for (const waiter of this.#waiters) {
+      // A long queue is looked at with each answer that ends: no further than need be.
+      if (stuck.size === this.#groups.size) break;
       if (stuck.has(waiter.group)) continue;
       if (waiter.tryGo()) this.leave(waiter);
       else stuck.add(waiter.group);
