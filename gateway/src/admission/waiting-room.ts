@@ -10,6 +10,8 @@ export interface Waiter {
   turnAway(): void;
 }
 
+const isGone = () => true;
+
 export interface WaitingRoomLimits {
   /** How many may wait. */
   queue: number;
@@ -49,6 +51,9 @@ export class WaitingRoom {
   /** Harmless for one that is not there any more. */
   leave(waiter: Waiter): void {
     if (!this.#waiters.delete(waiter)) return;
+    // A Set leaves old tables behind as it changes: what the collector finds in them must not be the request.
+    waiter.tryGo = isGone;
+    waiter.turnAway = () => {};
     this.#bytes -= waiter.bytes;
     const left = this.inGroup(waiter.group) - 1;
     if (left > 0) this.#groups.set(waiter.group, left);
@@ -69,8 +74,9 @@ export class WaitingRoom {
 
   turnAllAway(): void {
     for (const waiter of this.#waiters) {
+      const turnAway = waiter.turnAway.bind(waiter);
       this.leave(waiter);
-      waiter.turnAway();
+      turnAway();
     }
   }
 }

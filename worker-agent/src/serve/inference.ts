@@ -63,6 +63,12 @@ interface Asked {
   response: ServerResponse;
 }
 
+/** A request whose body is still on its way; emptied when that is there, since a Set holds it for longer. */
+interface Arriving {
+  /** Ends the reading. */
+  stop: StopReading | null;
+}
+
 const MORE_HEADERS: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
   method_not_allowed: ["allow", "POST"],
   upgrade_required: ["upgrade", "websocket"],
@@ -83,7 +89,7 @@ export interface InferenceContext {
 export class Inference {
   readonly #context: InferenceContext;
   /** Ends the reading of each request that is still on its way. */
-  readonly #arriving = new Set<StopReading>();
+  readonly #arriving = new Set<Arriving>();
   readonly #bodies = new BodyRoom();
   #jobs = 0;
 
@@ -120,7 +126,7 @@ export class Inference {
 
   /** Refuses the requests that are still on their way. */
   turnAway(why: FarmError): void {
-    for (const stop of this.#arriving) stop(why);
+    for (const { stop } of this.#arriving) stop?.(why);
   }
 
   async #read(request: IncomingMessage, asked: Asked): Promise<{ order: Omit<Order, "family">; body: BodyBytes }> {
@@ -197,14 +203,16 @@ export class Inference {
   }
 
   #receive(request: IncomingMessage, response: ServerResponse, share: BodyShare, scanner: BodyScanner): Promise<BodyBytes> {
-    let stop: StopReading | null = null;
-    const onStart = (stopReading: StopReading) => {
-      stop = stopReading;
-      onStalled(response, () => stopReading(stalledUpload()));
-      this.#arriving.add(stopReading);
+    const arriving: Arriving = { stop: null };
+    this.#arriving.add(arriving);
+    onStalled(response, () => arriving.stop?.(stalledUpload()));
+    const onStart = (stop: StopReading) => {
+      arriving.stop = stop;
     };
-    const body = readBody(request, BODY_LIMIT, { share, scanner, onStart });
-    return body.finally(() => stop !== null && this.#arriving.delete(stop));
+    return readBody(request, BODY_LIMIT, { share, scanner, onStart }).finally(() => {
+      this.#arriving.delete(arriving);
+      arriving.stop = null;
+    });
   }
 
   #asFarmError(thrown: unknown, requestId: string): FarmError {
