@@ -67,7 +67,7 @@ const shape = z.strictObject({
       queueWait: positiveDuration.default(300_000),
       /** Requests under way, those that wait included; 0: as many as come. */
       requests: wholeNumber(0).default(10_000),
-      /** Open connections of callers, never more than half of the files that the system lets a program open; 0: no limit of its own. */
+      /** Open connections of callers; never more than the system lets the program have, 0: just that. */
       connections: wholeNumber(0).default(10_000),
     })
     .prefault({}),

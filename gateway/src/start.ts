@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock, Random } from "@farmgate/shared";
-import { BodyRoom, FrontServer, KeyRing, type Log, openFilesLimit, Upstreams } from "@farmgate/wire";
+import { BodyRoom, FrontServer, KeyRing, type Log, roomForCallers, Upstreams } from "@farmgate/wire";
 import { BatchLimits } from "./batching/batch-limits.ts";
 import { OpenBatches } from "./batching/open-batches.ts";
 import { DrainRate } from "./admission/drain-rate.ts";
@@ -106,7 +106,7 @@ function applyPolled(farm: Farm, event: CatalogEvent): void {
 function createFarm({ config, clock, random, log, version }: GatewayOptions): Farm {
   const inflight = new Inflight();
   const waitingRoom = new WaitingRoom();
-  const files = openFilesLimit();
+  const room = roomForCallers();
   const catalog = new CatalogStore(clock, { unhealthyAfter: config.health.unhealthyAfter });
   const bodies = new BodyRoom();
   const names = nameRules(config.models);
@@ -149,8 +149,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     upstreams,
     waitingRoom,
     drainRate: new DrainRate(),
-    // Each request may need one to its worker as well.
-    connectionLimit: () => Math.min(farm.config.limits.connections || Number.POSITIVE_INFINITY, Math.floor(files / 2)),
+    connectionLimit: () => Math.min(farm.config.limits.connections || room, room),
     live: new LiveRequests(),
     batches: new OpenBatches(),
     batchLimits: new BatchLimits(),

@@ -19,6 +19,7 @@ export * from "./model-glob.ts";
 export * from "./model-kind.ts";
 export * from "./model-name.ts";
 export * from "./moving-mean.ts";
+export * from "./out-of-files.ts";
 export * from "./parse-json.ts";
 export * from "./plain-text.ts";
 export * from "./protocol/catalog.ts";

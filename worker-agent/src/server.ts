@@ -1,5 +1,5 @@
 import { type Clock, type FarmError, HEADER, pathOf } from "@farmgate/shared";
-import { FrontServer, openFilesLimit } from "@farmgate/wire";
+import { FrontServer, roomForCallers } from "@farmgate/wire";
 import type { FastifyInstance } from "fastify";
 import { askedApi } from "./serve/agent-paths.ts";
 import { requestIdOf } from "./serve/asked.ts";
@@ -20,7 +20,7 @@ export class AgentServer {
   constructor(context: ControlContext & InferenceContext) {
     this.#context = context;
     this.#clock = context.clock;
-    const connections = Math.floor(openFilesLimit() / 2);
+    const connections = roomForCallers();
     const limits = { body: () => BODY_LIMIT, headers: HEADER_BYTES, connections: () => connections, stallMs: () => STALL_MS };
     this.#server = new FrontServer(limits, context.clock);
     this.#inference = new Inference(context);
