@@ -31,7 +31,7 @@ async function listening(answer: (request: IncomingMessage, response: ServerResp
     socket.write(text);
     return socket;
   };
-  return { clock, open, told, call };
+  return { server, clock, open, told, call };
 }
 
 const soon = (holds: () => boolean) => vi.waitUntil(holds, { timeout: 20_000, interval: 5 });
@@ -94,6 +94,26 @@ describe("a caller who reads nothing of its answer", () => {
     }
     expect(told).toEqual([]);
   });
+});
+
+it("a WebSocket may be silent as long as it likes, and is cut off when nothing of it is taken", async () => {
+  const { server, clock, told, call } = await listening(() => {});
+  const sockets: Socket[] = [];
+  server.onWebSocket((caller) => {
+    onStalled(caller.response, (stall) => told.push(stall));
+    sockets.push(caller.switch(["connection", "Upgrade", "upgrade", "websocket"]));
+  });
+  const upgrade = "GET / HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n";
+  const lazy = call(upgrade).pause();
+  await soon(() => sockets.length === 1);
+  clock.move(STALL_MS * 5);
+  expect(told).toEqual([]);
+  sockets[0]?.write(Buffer.alloc(64_000_000));
+  await new Promise((resolve) => setImmediate(resolve));
+  clock.move(STALL_MS * 1.5);
+  await soon(() => sockets[0]?.destroyed === true);
+  expect(told).toEqual(["reading"]);
+  lazy.destroy();
 });
 
 it("callers who keep their connections for the next request are no trouble, and without any nothing looks", async () => {

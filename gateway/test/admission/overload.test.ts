@@ -64,7 +64,7 @@ describe("a farm with as many requests under way as it may have", () => {
     caller(gateway.port, `${keyed}content-length: 10\r\n\r\n`);
     const arrived = async () => {
       const headers = { authorization: `Bearer ${"k".repeat(20)}` };
-      return ((await (await fetch(`${gateway.url}/farm/requests`, { headers })).json()) as { requests: [] }).requests;
+      return ((await (await fetch(`${gateway.url}/farm/requests`, { headers })).json()) as { requests: unknown[] }).requests;
     };
     await until("the first one is arriving", async () => (await arrived()).length === 1);
     const refused = caller(gateway.port, `${keyed}content-length: 50000000\r\n\r\nabc`);
