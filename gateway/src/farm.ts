@@ -55,7 +55,7 @@ export interface Farm {
   readonly waitingRoom: WaitingRoom;
   readonly drainRate: DrainRate;
   /** Open connections of callers at most; `Infinity`: no limit. */
-  connectionLimit(): number;
+  readonly connectionLimit: () => number;
   readonly live: LiveRequests<Call>;
   readonly batches: OpenBatches<Joiner>;
   readonly batchLimits: BatchLimits;

@@ -1,5 +1,12 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
-import { type ApiFamily, errorBody, type ErrorCode, errorHeaders, type FarmError, requestIdHeaders } from "@farmgate/shared";
+import {
+  type ApiFamily,
+  errorBody,
+  type ErrorCode,
+  errorHeaders,
+  type FarmError,
+  requestIdHeaders,
+} from "@farmgate/shared";
 
 /** How much of a refused upload is thrown away before its connection is cut. */
 const DISCARD_BYTES = 256 * 1_024 ** 2;

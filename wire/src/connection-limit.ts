@@ -23,7 +23,7 @@ export interface Connections {
   /** Those that have asked nothing yet, with when they came. */
   silent: ReadonlyMap<Socket, number>;
   /** How many have an open answer. */
-  busy(): number;
+  busy: () => number;
 }
 
 /**

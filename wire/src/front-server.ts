@@ -42,13 +42,13 @@ class Incoming extends IncomingMessage {
 
 export interface FrontLimits {
   /** Bytes. A caller who asks first (`Expect: 100-continue`) is not asked to send more. */
-  body(): number;
+  body: () => number;
   /** Bytes. */
   headers: number;
   /** Open connections, but for a few in reserve; `Infinity`: none. */
-  connections(): number;
+  connections: () => number;
   /** Milliseconds in which a caller may stand still while it sends or reads. */
-  stallMs(): number;
+  stallMs: () => number;
 }
 
 /** The HTTP server of a program: its settings, its refusals of what is no HTTP, and its end. */

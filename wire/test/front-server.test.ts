@@ -43,7 +43,10 @@ describe("a front server", () => {
   it("rejects with the system's code when the port is taken", async () => {
     const { port } = await listening(() => {});
     await expect(
-      new FrontServer({ body: () => 0, headers: 16_384, ...NO_MORE_LIMITS }, clock).listenOn({ host: "127.0.0.1", port }),
+      new FrontServer({ body: () => 0, headers: 16_384, ...NO_MORE_LIMITS }, clock).listenOn({
+        host: "127.0.0.1",
+        port,
+      }),
     ).rejects.toMatchObject({
       code: "EADDRINUSE",
     });

@@ -34,7 +34,7 @@ async function listening(answer: (request: IncomingMessage, response: ServerResp
   return { server, clock, open, told, call };
 }
 
-const soon = (holds: () => boolean) => vi.waitUntil(holds, { timeout: 20_000, interval: 5 });
+const soon = (holds: () => unknown) => vi.waitUntil(holds, { timeout: 20_000, interval: 5 });
 
 /** Answers by so much that no system's buffers hold it. */
 const floods = (_request: IncomingMessage, response: ServerResponse) => void response.end(Buffer.alloc(64_000_000));
@@ -76,7 +76,7 @@ describe("a caller who reads nothing of its answer", () => {
     await soon(() => (open[0]?.socket?.writableLength ?? 0) > 0);
     clock.move(STALL_MS * 1.5);
     expect(told).toEqual(["reading"]);
-    await soon(() => open[0]?.destroyed === true);
+    await soon(() => open[0]?.destroyed);
     socket.destroy();
   });
 
@@ -111,7 +111,7 @@ it("a WebSocket may be silent as long as it likes, and is cut off when nothing o
   sockets[0]?.write(Buffer.alloc(64_000_000));
   await new Promise((resolve) => setImmediate(resolve));
   clock.move(STALL_MS * 1.5);
-  await soon(() => sockets[0]?.destroyed === true);
+  await soon(() => sockets[0]?.destroyed);
   expect(told).toEqual(["reading"]);
   lazy.destroy();
 });
@@ -127,7 +127,7 @@ it("callers who keep their connections for the next request are no trouble, and 
   socket.end();
   socket.resume();
   await closed;
-  await soon(() => open[0]?.socket === null || open[0]?.req.socket.destroyed === true);
+  await soon(() => open[0]?.socket === null || open[0]?.req.socket.destroyed);
   await new Promise((resolve) => setImmediate(resolve));
   clock.move(STALL_MS);
   expect(clock.pending).toBe(0);

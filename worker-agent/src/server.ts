@@ -21,7 +21,12 @@ export class AgentServer {
     this.#context = context;
     this.#clock = context.clock;
     const connections = roomForCallers();
-    const limits = { body: () => BODY_LIMIT, headers: HEADER_BYTES, connections: () => connections, stallMs: () => STALL_MS };
+    const limits = {
+      body: () => BODY_LIMIT,
+      headers: HEADER_BYTES,
+      connections: () => connections,
+      stallMs: () => STALL_MS,
+    };
     this.#server = new FrontServer(limits, context.clock);
     this.#inference = new Inference(context);
   }

@@ -14,7 +14,7 @@ const SPEED = 600;
 const real = createSystemClock();
 const fast: Clock = {
   now: () => real.now() * SPEED,
-  wall: real.wall,
+  wall: () => real.wall(),
   after: (ms, fn) => real.after(ms / SPEED, fn),
 };
 
@@ -50,7 +50,7 @@ it("a caller who stands still loses its place, while it sends as while it reads,
   const url = await floodingEngine();
   const log = createLog("agent", "silent");
   const errors: unknown[] = [];
-  log.info = ((line: { error?: string }) => void errors.push(line.error)) as typeof log.info;
+  log.info = (line: { error?: string }) => void errors.push(line.error);
   const config = { models: [{ name: "a", url, slots: 1 }], swap: { timeout: "1800s", poll: "3s" } };
   const { agent } = await startRig({ config, script: "#!/bin/sh\nexit 0\n", log, clock: fast });
   const port = Number(new URL(agent.url).port);

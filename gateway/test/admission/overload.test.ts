@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { createLog } from "@farmgate/wire";
 import { describe, expect, it } from "vitest";
 import { cleanup } from "../support/cleanup.ts";
-import { completes, fakeWorker, hangs } from "../support/fake-worker.ts";
+import { type Asked, completes, fakeWorker, hangs } from "../support/fake-worker.ts";
 import { agents, chat, errorOf, runGateway } from "../support/gateway.ts";
 import { until } from "../support/until.ts";
 
@@ -23,7 +23,7 @@ function caller(port: number, text: string): { socket: Socket; got: () => string
 function keptLines() {
   const log = createLog("gateway", "silent");
   const lines: Record<string, unknown>[] = [];
-  log.info = ((line: Record<string, unknown>) => void lines.push(line)) as typeof log.info;
+  log.info = (line: Record<string, unknown>) => void lines.push(line);
   return { log, lines };
 }
 
@@ -64,7 +64,8 @@ describe("a farm with as many requests under way as it may have", () => {
     caller(gateway.port, `${keyed}content-length: 10\r\n\r\n`);
     const arrived = async () => {
       const headers = { authorization: `Bearer ${"k".repeat(20)}` };
-      return ((await (await fetch(`${gateway.url}/farm/requests`, { headers })).json()) as { requests: unknown[] }).requests;
+      return ((await (await fetch(`${gateway.url}/farm/requests`, { headers })).json()) as { requests: unknown[] })
+        .requests;
     };
     await until("the first one is arriving", async () => (await arrived()).length === 1);
     const refused = caller(gateway.port, `${keyed}content-length: 50000000\r\n\r\nabc`);
@@ -131,7 +132,9 @@ describe("a caller who stands still", () => {
     worker.answer = completes();
     expect((await chat(gateway)).status).toBe(200);
     await until("the log says so", () =>
-      lines.some(({ code, reason }) => code === "client_closed" && /took nothing of its answer for 400 ms/.test(String(reason))),
+      lines.some(
+        ({ code, reason }) => code === "client_closed" && /took nothing of its answer for 400 ms/.test(String(reason)),
+      ),
     );
   });
 
@@ -151,8 +154,10 @@ describe("a caller who stands still", () => {
 });
 
 describe("an empty answer", () => {
-  const empty = (type: Record<string, string>) => ({ response }: { response: import("node:http").ServerResponse }) =>
-    void response.writeHead(200, { "content-length": "0", ...type }).end();
+  const empty =
+    (type: Record<string, string>) =>
+    ({ response }: Asked) =>
+      void response.writeHead(200, { "content-length": "0", ...type }).end();
 
   it("where JSON is due is the worker's fault, and another one is asked", async () => {
     const [broken, good] = [await fakeWorker({ m: "warm" }, empty({})), await fakeWorker({ m: "cold" })];

@@ -202,7 +202,12 @@ export class Inference {
     return { requestId, model, job };
   }
 
-  #receive(request: IncomingMessage, response: ServerResponse, share: BodyShare, scanner: BodyScanner): Promise<BodyBytes> {
+  #receive(
+    request: IncomingMessage,
+    response: ServerResponse,
+    share: BodyShare,
+    scanner: BodyScanner,
+  ): Promise<BodyBytes> {
     const arriving: Arriving = { stop: null };
     this.#arriving.add(arriving);
     onStalled(response, () => arriving.stop?.(stalledUpload()));
