@@ -2,7 +2,9 @@ import { IncomingMessage, Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type Clock, originForm } from "@farmgate/shared";
 import { CallerSocket } from "./caller-socket.ts";
+import { ConnectionLimit, isBeyondLimit } from "./connection-limit.ts";
 import { refuseNonsense } from "./refuse-nonsense.ts";
+import { StalledCallers } from "./stalled-callers.ts";
 
 /** Idle connections of callers are kept longer than any usual proxy in front keeps its own to us; in milliseconds. */
 const KEEP_ALIVE_MS = 75_000;
@@ -44,30 +46,52 @@ class Incoming extends IncomingMessage {
   }
 }
 
+export interface FrontLimits {
+  /** Bytes. A caller who asks first (`Expect: 100-continue`) is not asked to send more. */
+  body: () => number;
+  /** Bytes. */
+  headers: number;
+  /** Open connections, but for a few in reserve; `Infinity`: none. */
+  connections: () => number;
+  /** Milliseconds in which a caller may stand still while it sends or reads. */
+  stallMs: () => number;
+}
+
 /** The HTTP server of a program: its settings, its refusals of what is no HTTP, and its end. */
 export class FrontServer extends Server {
   /**
-   * The open answers on each connection that has asked once; none: it waits for its next request. It changes with the
-   * connections alone: what a Map or Set lets go with every answer, the collector would keep for long.
+   * The open answers on each connection; none: it waits for its next request. It changes with the connections alone:
+   * what a Map or Set lets go with every answer, the collector would keep for long.
    */
   readonly #answers = new Map<Socket, ServerResponse[]>();
+  /** Connections that have asked nothing yet, with when they came. */
+  readonly #silent = new Map<Socket, number>();
+  readonly #clock: Clock;
+  /** Connections with an open answer. */
+  #busy = 0;
   /** Open answers on all of them. */
   #open = 0;
   readonly #webSockets = new Set<Socket>();
   #onClosed: () => void = () => {};
 
-  /**
-   * Limits in bytes. A caller who asks first (`Expect: 100-continue`) is not asked to send more than `bodyLimit`; any
-   * other expectation means nothing here and is no reason to refuse.
-   */
-  constructor(limits: { body: () => number; headers: number }) {
+  /** An expectation other than `100-continue` means nothing here and is no reason to refuse. */
+  constructor(limits: FrontLimits, clock: Clock) {
     super({ ...SETTINGS, maxHeaderSize: limits.headers, IncomingMessage: Incoming });
+    this.#clock = clock;
+    const open = { answers: this.#answers, silent: this.#silent, busy: () => this.#busy };
+    const connections = new ConnectionLimit(this, open, clock, limits.connections);
+    const stalled = new StalledCallers(this.#answers, clock, limits.stallMs);
     this.on("request", (request, response) => {
       request.url = originForm(request.url ?? "/");
       this.#track(request.socket, response);
     });
-    // Each request of a pipeline listens to the connection until its answer has ended.
-    this.on("connection", (socket) => socket.setMaxListeners(0));
+    this.on("connection", (socket) => {
+      // Each request of a pipeline listens to the connection until its answer has ended.
+      socket.setMaxListeners(0);
+      this.#meet(socket);
+      connections.entered(socket);
+      stalled.watch();
+    });
     this.on("checkExpectation", (request, response) => void this.emit("request", request, response));
     this.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
       if (Number(request.headers["content-length"] ?? 0) <= limits.body()) response.writeContinue();
@@ -117,7 +141,9 @@ export class FrontServer extends Server {
    * its way, and would cut it off there.
    */
   override closeIdleConnections(): void {
-    for (const [socket, open] of this.#answers) if (open.length === 0) socket.destroy();
+    for (const [socket, open] of this.#answers) {
+      if (open.length === 0 && !this.#silent.has(socket)) socket.destroy();
+    }
   }
 
   /**
@@ -147,6 +173,9 @@ export class FrontServer extends Server {
 
   #track(socket: Socket, response: ServerResponse): void {
     const open = this.#answers.get(socket) ?? this.#meet(socket);
+    this.#silent.delete(socket);
+    if (isBeyondLimit(socket)) response.shouldKeepAlive = false;
+    if (open.length === 0) this.#busy += 1;
     open.push(response);
     this.#open += 1;
     response.on("close", () => {
@@ -155,6 +184,7 @@ export class FrontServer extends Server {
       if (at < 0) return;
       open.splice(at, 1);
       this.#open -= 1;
+      if (open.length === 0) this.#busy -= 1;
       if (open.length === 0 && !this.listening) socket.destroySoon();
       this.#onClosed();
     });
@@ -163,7 +193,9 @@ export class FrontServer extends Server {
   #meet(socket: Socket): ServerResponse[] {
     const open: ServerResponse[] = [];
     this.#answers.set(socket, open);
+    this.#silent.set(socket, this.#clock.now());
     socket.once("close", () => {
+      this.#silent.delete(socket);
       queueMicrotask(() => {
         closeUnsent(open);
         this.#answers.delete(socket);

@@ -1,17 +1,17 @@
 import { type Clock, type FarmError, HEADER, pathOf } from "@farmgate/shared";
-import { FrontServer } from "@farmgate/wire";
+import { FrontServer, roomForCallers } from "@farmgate/wire";
 import type { FastifyInstance } from "fastify";
 import { askedApi } from "./serve/agent-paths.ts";
 import { requestIdOf } from "./serve/asked.ts";
 import { type ControlContext, createControl } from "./serve/control.ts";
-import { BODY_LIMIT, Inference, type InferenceContext } from "./serve/inference.ts";
+import { BODY_LIMIT, Inference, type InferenceContext, STALL_MS } from "./serve/inference.ts";
 
 /** Above what a gateway lets through, which adds some of its own. */
 const HEADER_BYTES = 48 * 1_024;
 
 /** The agent's listener: inference straight from the server, everything else by fastify, both on one port. */
 export class AgentServer {
-  readonly #server = new FrontServer({ body: () => BODY_LIMIT, headers: HEADER_BYTES });
+  readonly #server: FrontServer;
   readonly #context: ControlContext & InferenceContext;
   readonly #inference: Inference;
   readonly #clock: Clock;
@@ -20,6 +20,14 @@ export class AgentServer {
   constructor(context: ControlContext & InferenceContext) {
     this.#context = context;
     this.#clock = context.clock;
+    const connections = roomForCallers();
+    const limits = {
+      body: () => BODY_LIMIT,
+      headers: HEADER_BYTES,
+      connections: () => connections,
+      stallMs: () => STALL_MS,
+    };
+    this.#server = new FrontServer(limits, context.clock);
     this.#inference = new Inference(context);
   }
 
