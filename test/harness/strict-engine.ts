@@ -22,7 +22,7 @@ export async function startStrictEngine(cleanup: Cleanup) {
   let served = 0;
   const sockets = new Set<Socket>();
   const server = createServer({ maxHeaderSize: 128 * 1_024 }, (request, response) => {
-    if (request.method === "GET") return void json(response, LIST);
+    if (request.method === "GET") return json(response, LIST);
     read(request).then(
       (body) => {
         served += 1;

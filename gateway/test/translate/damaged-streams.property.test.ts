@@ -83,7 +83,7 @@ describe("a damaged stream of events", () => {
         expect(readIn(readEvents, inPieces(whole, sizes))).toEqual(found);
         expect(readIn(readEvents, inPieces(whole, [1]))).toEqual(found);
         // A CR at the end may be half of a line's end, which shows only with the next byte.
-        if (whole.at(-1) !== 0x0d) expect(found).toEqual(eventsOf(whole));
+        expect(found).toEqual(whole.at(-1) === 0x0d ? found : eventsOf(whole));
       }),
       { numRuns: 400 },
     );
@@ -97,7 +97,7 @@ describe("a damaged stream of events", () => {
         try {
           reader.push(Buffer.from(text));
         } catch (error) {
-          expect(error).toBeInstanceOf(TranslationError);
+          if (!(error instanceof TranslationError)) throw error;
           return count;
         }
       }
