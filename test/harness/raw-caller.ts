@@ -3,7 +3,7 @@ import { inPieces } from "./damaged.ts";
 import type { RawCaller } from "./nearly-http.ts";
 
 /** No byte for so long, and a caller that waits has what it gets; in milliseconds. */
-const QUIET_MS = 150;
+const QUIET_MS = 250;
 /** More pieces than this are written as one. */
 const MOST_PIECES = 60;
 

@@ -61,7 +61,7 @@ test("of bytes that were a configuration, `check` tells what is wrong, and never
     fc.asyncProperty(damaged(fc.constantFrom(...FILES), HINTS), async (bytes) => {
       expect(await faultsOf(bytes)).toEqual([]);
     }),
-    { numRuns: 120 },
+    { numRuns: 70 },
   );
 });
 
@@ -71,6 +71,6 @@ test("of a configuration with odd values, `check` tells what is wrong, and never
     fc.asyncProperty(values, async (value) => {
       expect(await faultsOf(stringify(value))).toEqual([]);
     }),
-    { numRuns: 120 },
+    { numRuns: 70 },
   );
 });

@@ -52,7 +52,7 @@ describe("a damaged JSON body", () => {
         expect(found.model).toBe(said.model ?? null);
         expect(found.stream).toBe(typeof said.stream === "boolean" ? said.stream : null);
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 });
