@@ -94,7 +94,7 @@ export class FrontServer extends Server {
     });
     this.on("checkExpectation", (request, response) => void this.emit("request", request, response));
     this.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-      if (Number(request.headers["content-length"] ?? 0) <= limits.body()) response.writeContinue();
+      if (Number(request.headers["content-length"] ?? 0) <= limits.body()) askForBody(response);
       this.emit("request", request, response);
     });
     this.on("clientError", refuseNonsense);
@@ -203,6 +203,15 @@ export class FrontServer extends Server {
     });
     return open;
   }
+}
+
+/** Behind an answer that is still open it waits for its turn: node would write it into the midst of this one's own. */
+function askForBody(response: ServerResponse): void {
+  const ask = () => {
+    if (!response.headersSent) response.writeContinue();
+  };
+  if (response.socket === null) response.once("socket", ask);
+  else ask();
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Clock, type GetAnswer, headerValue } from "@farmgate/shared";
+import { type Clock, type GetAnswer, headerValue, withoutLastSlashes } from "@farmgate/shared";
 import type { Dispatcher } from "undici";
 import { type WholeAnswer, wholeAnswer } from "./whole-answer.ts";
 
@@ -31,7 +31,7 @@ export async function pollGet(
   const request = {
     origin: url.origin,
     method: "GET",
-    path: url.pathname.replace(/\/+$/, "") + path,
+    path: withoutLastSlashes(url.pathname) + path,
     headers,
     body: null,
   };

@@ -1,3 +1,4 @@
+import { withoutLastSlashes } from "@farmgate/shared";
 import type { Pool } from "undici";
 import { createUpstream } from "./upstream.ts";
 
@@ -54,5 +55,5 @@ export class Upstreams {
 
 function openUpstream(url: string, connectMs: number): Upstream {
   const { origin, pathname } = new URL(url);
-  return { pool: createUpstream(origin, { connectMs }), origin, prefix: pathname.replace(/\/+$/, "") };
+  return { pool: createUpstream(origin, { connectMs }), origin, prefix: withoutLastSlashes(pathname) };
 }

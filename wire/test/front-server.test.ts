@@ -88,6 +88,24 @@ describe("a front server", () => {
   });
 });
 
+describe("a pipeline", () => {
+  it("has the question for a body before the answer to it, never within, whatever is answered first", async () => {
+    let answerFirst = () => {};
+    const { port } = await listening((request, response) => {
+      if (request.url === "/first") answerFirst = () => response.end("first");
+      else {
+        response.writeHead(405, { "content-length": "2" }).end("no");
+        setImmediate(answerFirst);
+      }
+    });
+    const socket = caller(port);
+    const asks = "Content-Length: 2\r\nExpect: 100-continue\r\nConnection: close";
+    socket.write(`GET /first HTTP/1.1\r\nHost: x\r\n\r\nPOST /second HTTP/1.1\r\nHost: x\r\n${asks}\r\n\r\nxx`);
+    const [, second = ""] = (await all(socket)).split("first");
+    expect(second.replace(/^HTTP\/1.1 100 Continue\r\n\r\n/, "")).toMatch(/^HTTP\/1.1 405 .*\r\n\r\nno$/s);
+  });
+});
+
 describe("the end of a front server", () => {
   it("waits until a slow caller has read the whole of an answer that was given", async () => {
     const size = 20 * 1_024 ** 2;
