@@ -15,6 +15,9 @@ export const HEADER = {
   hop: "x-farmgate-hop",
 } as const;
 
+/** With which a caller is told of its key's requests a minute; two more are told with it. */
+export const LIMIT_HEADER = "x-ratelimit-limit-requests";
+
 /** The headers that tell a caller its request's id, flat: each API's SDK reads its own. */
 export function requestIdHeaders(family: ApiFamily, id: string): string[] {
   return family === "anthropic" ? [HEADER.requestId, id, "request-id", id] : [HEADER.requestId, id];

@@ -8,7 +8,7 @@ const clock = createSystemClock();
 
 async function listening(answer: (request: IncomingMessage, response: ServerResponse) => void, bodyLimit = 100) {
   const server = new FrontServer({ body: () => bodyLimit, headers: 32_768 });
-  server.on("request", answer);
+  server.onRequest(answer);
   const { url, port } = await server.listenOn({ host: "127.0.0.1", port: 0 });
   onTestFinished(async () => {
     server.close();

@@ -6,8 +6,17 @@ import type { InflightView } from "../routing/types.ts";
 import { toldVariants } from "./model-list.ts";
 import { workerProblem, workerState } from "./worker-state.ts";
 
+/** Whether who asks may know of a model, by its name there. */
+export type ShowsModel = (id: string) => boolean;
+
+/** Whether who asks may use anything of a worker, as far as is known. */
+export function isShown({ report }: WorkerEntry, shows: ShowsModel): boolean {
+  const models = report?.models ?? [];
+  return models.length === 0 || models.some(({ id }) => shows(id));
+}
+
 /** One entry of `/farm/workers` (contract section 4), with the reason for a state that is not good. */
-export function farmWorker(worker: WorkerEntry, inflight: InflightView): object {
+export function farmWorker(worker: WorkerEntry, inflight: InflightView, shows: ShowsModel): object {
   const { name, url, weight, maxConcurrent } = worker.config;
   return {
     name,
@@ -18,10 +27,12 @@ export function farmWorker(worker: WorkerEntry, inflight: InflightView): object 
     weight: weight ?? 1,
     maxConcurrent,
     inflight: inflight.worker(name),
-    problem: workerProblem(worker),
-    models: (worker.report?.models ?? []).map((model) => {
-      return { id: model.id, state: knownState(worker, model), queued: model.queued };
-    }),
+    problem: workerProblem(worker, shows),
+    models: (worker.report?.models ?? [])
+      .filter(({ id }) => shows(id))
+      .map((model) => {
+        return { id: model.id, state: knownState(worker, model), queued: model.queued };
+      }),
   };
 }
 

@@ -11,9 +11,10 @@ export function workerState(worker: WorkerEntry): WorkerState {
   return worker.catalog === "unreachable" || openBreakers(worker).length > 0 ? "degraded" : "healthy";
 }
 
-/** Why the worker is not healthy; null: it is, or nobody knows. */
-export function workerProblem(worker: WorkerEntry): string | null {
-  const open = openBreakers(worker).map((breaker) => `breaker open for ${breaker.model}: ${breakerWords(breaker)}`);
+/** Why the worker is not healthy; null: it is, or nobody knows. `shows`: whether who asks may know of a model. */
+export function workerProblem(worker: WorkerEntry, shows: (model: string) => boolean): string | null {
+  const shown = openBreakers(worker).filter(({ model }) => shows(model));
+  const open = shown.map((breaker) => `breaker open for ${breaker.model}: ${breakerWords(breaker)}`);
   const problems = worker.problem === null ? open : [worker.problem, ...open];
   return problems.length === 0 ? null : problems.join("; ");
 }

@@ -21,6 +21,7 @@ import {
   socketHeadersForWorker,
 } from "@farmgate/shared";
 import {
+  type Access,
   answerError,
   BodyRoom,
   type BodyShare,
@@ -64,6 +65,7 @@ const MORE_HEADERS: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
 export interface InferenceContext {
   models: ModelBook;
   keys: KeyRing;
+  access: Access;
   executor: Executor;
   upstreams: Upstreams;
   learned: Learned;
@@ -93,8 +95,8 @@ export class Inference {
     let model: ServedModel | null = null;
     const record = (served: Served) => this.#record({ requestId, caller, model, startedAt, path: request.url }, served);
     try {
-      const known = this.#context.keys.identify(request.headers);
-      response.once("close", this.#context.keys.enter(known));
+      const known = this.#context.access.identify(request);
+      response.once("close", this.#context.keys.enter(known, startedAt));
       caller = callerOf(known.name, request.headers);
       const share = this.#bodies.share();
       response.once("close", () => share.release());
@@ -221,7 +223,7 @@ export class Inference {
     if (model !== null && answer !== null) learned.answered(model, { ...answer, ok: served.status === 200 });
     const line = {
       request_id: asked.requestId,
-      path: pathOf(asked.path ?? ""),
+      path: pathOf(asked.path ?? "").slice(0, 500),
       model,
       caller: asked.caller,
       status: served.status,
