@@ -53,6 +53,7 @@ export interface FakeWorker {
 export async function fakeWorker(
   models: Record<string, ModelState>,
   answer: Answer = completes(),
+  atEnd: (end: () => unknown) => void = cleanup,
 ): Promise<FakeWorker> {
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
@@ -100,7 +101,7 @@ export async function fakeWorker(
     sockets,
     close,
   };
-  cleanup(close);
+  atEnd(close);
   return worker;
 }
 

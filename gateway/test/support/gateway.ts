@@ -18,7 +18,10 @@ export function configOf(file: Record<string, unknown>): GatewayConfig {
 }
 
 /** A running gateway that stops with the test. */
-export async function runGateway(file: Record<string, unknown>): Promise<RunningGateway> {
+export async function runGateway(
+  file: Record<string, unknown>,
+  atEnd: (end: () => unknown) => void = cleanup,
+): Promise<RunningGateway> {
   const gateway = await startGateway({
     config: configOf(file),
     clock: createSystemClock(),
@@ -26,7 +29,7 @@ export async function runGateway(file: Record<string, unknown>): Promise<Running
     log: createLog("gateway", "silent"),
     version: "0.0.0-test",
   });
-  cleanup(() => gateway.close());
+  atEnd(() => gateway.close());
   return gateway;
 }
 

@@ -8,7 +8,7 @@ const HASHED = "sha256:";
 
 /** A caller's key as it is given, or `sha256:HEX`. */
 const keyOrHash = secret.refine(
-  (key) => !key.toLowerCase().startsWith(HASHED) || /^sha256:[0-9a-f]{64}$/i.test(key),
+  (key) => !isHashedKey(key) || /^sha256:[0-9a-f]{64}$/i.test(key),
   "must have 64 hex digits after sha256: (`farmgate hash-key` makes one)",
 );
 
@@ -45,9 +45,14 @@ export const hosts = z
   )
   .default([]);
 
+/** Whether the file has a key's hash alone, so that nobody can send the key who only knows the file. */
+export function isHashedKey(key: string): boolean {
+  return key.toLowerCase().startsWith(HASHED);
+}
+
 /** The SHA-256 of a key in hex digits, whichever of the two stands in the file. */
 export function keyDigest(key: string): string {
-  if (key.toLowerCase().startsWith(HASHED)) return key.slice(HASHED.length).toLowerCase();
+  if (isHashedKey(key)) return key.slice(HASHED.length).toLowerCase();
   return createHash("sha256").update(key).digest("hex");
 }
 

@@ -19,6 +19,7 @@ import {
   requestHeadersForWorker,
   scannerFor,
   socketHeadersForWorker,
+  withoutKeys,
 } from "@farmgate/shared";
 import {
   type Access,
@@ -134,7 +135,7 @@ export class Inference {
     const model = allowedModel(name, models, asked.known);
     refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
     const headers = withKeyOf(model, requestHeadersForWorker(request.rawHeaders));
-    const order = { socket: null, method: "POST", path: url, headers, ...this.#jobFor(request, model, asked) };
+    const order = { socket: null, method: "POST", path: withoutKeys(url), headers, ...this.#jobFor(request, model, asked) };
     return { order, body: replaceModel(body, scan, model.engineName) };
   }
 
@@ -162,10 +163,11 @@ export class Inference {
     if (request.headers.origin !== undefined && !isAllowedOrigin(request.headers.origin, [])) {
       throw new FarmError("forbidden", "Pages from elsewhere may not open a WebSocket here.");
     }
-    const named = queryModel(url);
+    const target = withoutKeys(url);
+    const named = queryModel(target);
     const model = allowedModel(named.model, this.#context.models, asked.known);
     refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
-    const path = replaceQueryModel(url, named, model.engineName);
+    const path = replaceQueryModel(target, named, model.engineName);
     const headers = withKeyOf(model, socketHeadersForWorker(request.rawHeaders));
     return { order: { socket, method: "GET", path, headers, ...this.#jobFor(request, model, asked) }, body: null };
   }
