@@ -67,7 +67,10 @@ export async function createControlApp(
   });
   app.addHook("onResponse", (request, reply, done) => {
     const { method, url } = request;
-    log.debug({ method, path: pathOf(url).slice(0, MAX_PATH), status: reply.statusCode, by: request.caller?.name }, "control");
+    log.debug(
+      { method, path: pathOf(url).slice(0, MAX_PATH), status: reply.statusCode, by: request.caller?.name },
+      "control",
+    );
     done();
   });
   app.setErrorHandler(sendThrown);

@@ -88,7 +88,7 @@ export class KeyRing {
       "x-ratelimit-remaining-requests",
       String(remaining),
       "x-ratelimit-reset-requests",
-      `${Math.ceil(resetMs)}ms`,
+      `${Math.round(resetMs)}ms`,
     ];
   }
 

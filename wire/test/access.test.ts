@@ -25,12 +25,15 @@ describe("the inside of a program without keys that other machines reach", () =>
     expect(access().visit(from(address), true)).toMatchObject({ reads: true, changes: true });
   });
 
-  it.each(["198.51.100.1", "::ffff:198.51.100.1", "2001:db8::1", ""])("is closed to %j, and says what to do", (address) => {
-    const visit = () => access().visit(from(address), true);
-    expect(visit).toThrow(FORBIDDEN);
-    expect(visit).toThrow(/`operators`.*Set `keys`/);
-    expect(access().visit(from(address), false)).toMatchObject({ changes: false });
-  });
+  it.each(["198.51.100.1", "::ffff:198.51.100.1", "2001:db8::1", ""])(
+    "is closed to %j, and says what to do",
+    (address) => {
+      const visit = () => access().visit(from(address), true);
+      expect(visit).toThrow(FORBIDDEN);
+      expect(visit).toThrow(/`operators`.*Set `keys`/);
+      expect(access().visit(from(address), false)).toMatchObject({ changes: false });
+    },
+  );
 
   it.each(["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"])(
     "is closed to whom a proxy with %s stands in front of, wherever the proxy is",

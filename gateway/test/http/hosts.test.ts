@@ -34,7 +34,9 @@ describe("a page whose name was made to lead to a farm without keys", () => {
     for (const path of ["/", "/metrics", "/farm/workers", "/farm/models", "/farm/requests"]) {
       const { status, text } = await ask(url, path, EVIL);
       expect([path, status]).toEqual([path, 403]);
-      expect(JSON.parse(text)).toMatchObject({ error: { code: "forbidden", message: expect.stringMatching(/`hosts`/) } });
+      expect(JSON.parse(text)).toMatchObject({
+        error: { code: "forbidden", message: expect.stringMatching(/`hosts`/) },
+      });
       for (const host of ["localhost:8400", "127.0.0.1:8400", "[::1]", "farmbox"]) {
         expect([path, host, (await ask(url, path, { host })).status]).toEqual([path, host, 200]);
       }

@@ -66,7 +66,8 @@ describe("what a request may be at most", () => {
     ["header", (url: string) => request(url, { headers: { a: "a".repeat(40_000) } })],
     [
       "number of headers",
-      (url: string) => request(url, { headers: Object.fromEntries(Array.from({ length: 250 }, (_, i) => [`a${i}`, "1"])) }),
+      (url: string) =>
+        request(url, { headers: Object.fromEntries(Array.from({ length: 250 }, (_, i) => [`a${i}`, "1"])) }),
     ],
   ])("has a %s of bounded size: 431", async (_what, make) => {
     const { url, a } = await farm();

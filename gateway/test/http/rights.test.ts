@@ -84,7 +84,13 @@ describe("what each key may do", () => {
       };
     };
     const all = { models: ["small", "big", "big-2"], list: ["big", "big-2", "small"] };
-    expect(await shown("root-key")).toMatchObject({ ...all, workers: [["a", ["small"]], ["b", ["big", "big-2"]]] });
+    expect(await shown("root-key")).toMatchObject({
+      ...all,
+      workers: [
+        ["a", ["small"]],
+        ["b", ["big", "big-2"]],
+      ],
+    });
     expect(await shown("any-key")).toMatchObject(all);
     expect(await shown("bound-key")).toEqual({
       workers: [["a", ["small"]]],

@@ -89,15 +89,18 @@ describe("the gateway's door", () => {
     for (const end of ends.toReversed()) await end();
   });
 
-  it.each(Object.entries(SHAPES))("refuses %s with 400 and takes nothing more on that connection", async (_what, bytes) => {
-    const before = worker.asked.length;
-    const heard = await say(port, bytes + GOOD + GOOD);
-    expect(heard).toMatch(/^HTTP\/1\.1 400 /);
-    expect(heard.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
-    expect(heard).toMatch(/\r\nconnection: close\r\n/i);
-    expect(heard).toContain('"code":"invalid_request"');
-    expect(worker.asked.length).toBe(before);
-  });
+  it.each(Object.entries(SHAPES))(
+    "refuses %s with 400 and takes nothing more on that connection",
+    async (_what, bytes) => {
+      const before = worker.asked.length;
+      const heard = await say(port, bytes + GOOD + GOOD);
+      expect(heard).toMatch(/^HTTP\/1\.1 400 /);
+      expect(heard.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
+      expect(heard).toMatch(/\r\nconnection: close\r\n/i);
+      expect(heard).toContain('"code":"invalid_request"');
+      expect(worker.asked.length).toBe(before);
+    },
+  );
 
   it("answers what came before it, and nothing behind it", async () => {
     const before = worker.asked.length;
@@ -109,7 +112,10 @@ describe("the gateway's door", () => {
   it("frames a body anew for a worker, whatever chunks it came in, and passes no trailer on", async () => {
     const before = worker.asked.length;
     const chunks = `6;ext=1\r\n${BODY.slice(0, 6)}\r\n7\r\n${BODY.slice(6)}\r\n0\r\nX-Farmgate-Caller: root\r\n\r\n`;
-    const heard = say(port, `${CHUNKED}Connection: close, X-Secret\r\nX-Secret: s\r\nTrailer: X-Farmgate-Caller\r\n\r\n${chunks}`);
+    const heard = say(
+      port,
+      `${CHUNKED}Connection: close, X-Secret\r\nX-Secret: s\r\nTrailer: X-Farmgate-Caller\r\n\r\n${chunks}`,
+    );
     await until("it is asked", () => worker.asked.length > before);
     const { headers, body } = worker.request(before);
     expect(body).toBe(BODY);
@@ -123,7 +129,10 @@ describe("the gateway's door", () => {
   it("takes a target with another host in front as what it is for here, and asks the worker by the worker's own", async () => {
     const before = worker.asked.length;
     const target = "http://other.example/v1/chat/completions";
-    const heard = await say(port, `POST ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 13\r\n\r\n${BODY}`);
+    const heard = await say(
+      port,
+      `POST ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 13\r\n\r\n${BODY}`,
+    );
     expect(heard).toMatch(/^HTTP\/1\.1 200 /);
     expect(worker.request(before)).toMatchObject({
       path: "/v1/chat/completions",

@@ -1,7 +1,15 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { accessKey, checkKeys, hashedKey, hosts, isHashedKey, keyDigest, operators } from "../../src/config/access-key.ts";
+import {
+  accessKey,
+  checkKeys,
+  hashedKey,
+  hosts,
+  isHashedKey,
+  keyDigest,
+  operators,
+} from "../../src/config/access-key.ts";
 import { parseConfig } from "../../src/config/parse.ts";
 
 const HEX = createHash("sha256").update("given").digest("hex");

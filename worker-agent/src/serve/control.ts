@@ -117,7 +117,10 @@ function requestId(reply: FastifyReply): string {
 
 function onlyAdmins({ changes, key }: Visitor): void {
   if (changes) return;
-  throw new FarmError("forbidden", key === null ? "This needs an admin key." : `The key "${key.name}" is no admin key.`);
+  throw new FarmError(
+    "forbidden",
+    key === null ? "This needs an admin key." : `The key "${key.name}" is no admin key.`,
+  );
 }
 
 function stateOf(executor: Executor, model: ServedModel): string {

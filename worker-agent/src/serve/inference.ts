@@ -135,7 +135,13 @@ export class Inference {
     const model = allowedModel(name, models, asked.known);
     refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
     const headers = withKeyOf(model, requestHeadersForWorker(request.rawHeaders));
-    const order = { socket: null, method: "POST", path: withoutKeys(url), headers, ...this.#jobFor(request, model, asked) };
+    const order = {
+      socket: null,
+      method: "POST",
+      path: withoutKeys(url),
+      headers,
+      ...this.#jobFor(request, model, asked),
+    };
     return { order, body: replaceModel(body, scan, model.engineName) };
   }
 
