@@ -55,10 +55,11 @@ describe("what each key may do at an agent", () => {
   });
 
   it("holds a key to its requests a minute, which loads and looks at the catalogue are not", async () => {
-    const { agent, chat } = await startRig({ config: { keys: [{ name: "k", key: "k-key", requestsPerMinute: 1 }] } });
+    const rig = await startRig({ config: { keys: [{ name: "k", key: "k-key", requestsPerMinute: 1 }] } });
+    const { agent } = rig;
     const headers = { authorization: "Bearer k-key" };
-    expect((await chat("a", "Hi", { headers })).status).toBe(200);
-    const refused = await chat("a", "Hi", { headers });
+    expect((await rig.chat("a", "Hi", { headers })).status).toBe(200);
+    const refused = await rig.chat("a", "Hi", { headers });
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(30);
     expect(await refused.json()).toMatchObject({ error: { code: "rate_limited" } });

@@ -1,5 +1,5 @@
 import { API_NAMES, FarmError, isApi, MAX_MODEL_NAME } from "@farmgate/shared";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { allowedModels, type Visitor } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";

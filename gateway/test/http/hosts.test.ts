@@ -9,10 +9,10 @@ const CHAT = "/v1/chat/completions";
 function ask(url: string, path: string, headers: Record<string, string>, body?: string) {
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
     const method = body === undefined ? "GET" : "POST";
-    const sent = request(url + path, { method, headers, agent: false }, async (response) => {
+    const sent = request(url + path, { method, headers, agent: false }, (response) => {
       let text = "";
-      for await (const piece of response) text += String(piece);
-      resolve({ status: response.statusCode ?? 0, text });
+      response.on("data", (piece) => (text += String(piece)));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
     });
     sent.on("error", reject);
     sent.end(body);

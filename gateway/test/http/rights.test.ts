@@ -39,6 +39,14 @@ const MATRIX: readonly [string, string, string | null, readonly number[]][] = [
   ["GET", "/nowhere", null, [404, 404, 404, 404, 404]],
 ];
 
+interface Named {
+  id?: string;
+  name?: string;
+  models?: Named[];
+}
+
+type Lists = { workers?: Named[]; models?: Named[]; data?: Named[] };
+
 async function farm(more: Record<string, unknown> = {}) {
   const a = await fakeWorker({ small: "warm" });
   const b = await fakeWorker({ big: "warm", "big-2": "cold" });
@@ -71,16 +79,15 @@ describe("what each key may do", () => {
   it("shows a key the models that it may use, and an admin's all", async () => {
     const { url } = await farm();
     const shown = async (key: string) => {
-      const read = async (path: string) => (await ask(url + path, "GET", key)).json() as Promise<any>;
-      const { workers } = await read("/farm/workers");
-      const { models } = await read("/farm/models");
-      const { data } = await read("/v1/models");
-      const { models: tags } = await read("/api/tags");
+      const read = async (path: string) => (await (await ask(url + path, "GET", key)).json()) as Lists;
+      const { workers = [] } = await read("/farm/workers");
+      const [models, list, tags] = await Promise.all(["/farm/models", "/v1/models", "/api/tags"].map(read));
+      const named = (entries: readonly Named[] = []) => entries.map(({ id, name }) => id ?? name);
       return {
-        workers: workers.map(({ name, models }: any) => [name, models.map(({ id }: any) => id)]),
-        models: models.map(({ id }: any) => id),
-        list: data.map(({ id }: any) => id),
-        tags: tags.map(({ name }: any) => name),
+        workers: workers.map((worker) => [worker.name, named(worker.models)]),
+        models: named(models?.models),
+        list: named(list?.data),
+        tags: named(tags?.models),
       };
     };
     const all = { models: ["small", "big", "big-2"], list: ["big", "big-2", "small"] };
