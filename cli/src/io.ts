@@ -16,6 +16,8 @@ export interface Io {
   env: Environment;
   stdout: Output;
   stderr: Output;
+  /** All that is sent to this process, up to its end. */
+  stdin(): Promise<string>;
   clock: Clock;
   random: Random;
   version: string;

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { createSystemClock } from "@farmgate/wire";
 import type { Io, Output } from "./io.ts";
@@ -28,6 +29,7 @@ const io: Io = {
   env: process.env,
   stdout: output(process.stdout),
   stderr: output(process.stderr),
+  stdin: () => text(process.stdin),
   clock: createSystemClock(),
   random: Math.random,
   version,

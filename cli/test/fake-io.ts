@@ -7,7 +7,7 @@ export interface FakeIo extends Io {
 }
 
 /** A process that only remembers what is printed. */
-export function fakeIo(argv: readonly string[], env: Record<string, string> = {}): FakeIo {
+export function fakeIo(argv: readonly string[], env: Record<string, string> = {}, stdin = ""): FakeIo {
   const printed = { stdout: "", stderr: "" };
   const output = (name: "stdout" | "stderr") => ({
     write: (text: string) => {
@@ -21,6 +21,7 @@ export function fakeIo(argv: readonly string[], env: Record<string, string> = {}
     env,
     stdout: output("stdout"),
     stderr: output("stderr"),
+    stdin: async () => stdin,
     clock: createSystemClock(),
     random: seededRandom(1),
     version: "9.9.9",

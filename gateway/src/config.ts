@@ -1,11 +1,14 @@
 import {
   accessKey,
+  checkKeys,
   duration,
+  hosts,
   httpUrl,
   isLoopback,
   listen,
   name,
   nameKey,
+  operators,
   type ReportProblem,
   secret,
   size,
@@ -13,6 +16,7 @@ import {
   withCrossChecks,
 } from "@farmgate/shared";
 import { ENGINE_NAMES } from "@farmgate/engines";
+import type { AccessRules } from "@farmgate/wire";
 import { z } from "zod";
 
 const positiveDuration = duration.refine((ms) => ms > 0, "must be longer than 0");
@@ -61,6 +65,8 @@ const shape = z.strictObject({
   models: models.prefault({}),
   keys: z.array(accessKey).default([]),
   open: z.boolean().default(false),
+  operators,
+  hosts,
   limits: z
     .strictObject({
       body: size.refine((bytes) => bytes > 0, "must be more than 0").default(100 * 1_024 ** 2),
@@ -164,15 +170,9 @@ function checkDoor({ keys, open, listen }: Shape, report: ReportProblem): void {
   }
 }
 
-function checkKeys({ keys }: Shape, report: ReportProblem): void {
-  const names = new Set<string>();
-  const values = new Set<string>();
-  for (const [i, { name, key }] of keys.entries()) {
-    if (names.has(name)) report(["keys", i, "name"], `another key is already named "${name}"`);
-    if (values.has(key)) report(["keys", i, "key"], "has the same value as another key");
-    names.add(name);
-    values.add(key);
-  }
+/** What of it says who may come in. */
+export function accessRules({ keys, listen, operators, hosts, cors }: GatewayConfig): AccessRules {
+  return { keys, listen, operators, hosts, origins: cors.origins };
 }
 
 /** A key of the contract that this version refuses, so that nobody relies on what is not there. */

@@ -1,5 +1,5 @@
 import type { Clock, Random } from "@farmgate/shared";
-import type { BodyRoom, KeyRing, Log, Upstreams } from "@farmgate/wire";
+import type { Access, BodyRoom, KeyRing, Log, Upstreams } from "@farmgate/wire";
 import type { BatchLimits } from "./batching/batch-limits.ts";
 import type { Joiner } from "./batching/joiner.ts";
 import type { OpenBatches } from "./batching/open-batches.ts";
@@ -46,6 +46,8 @@ export interface Farm {
   ready: Promise<void>;
   readonly ids: RequestIds;
   readonly keys: KeyRing;
+  /** Who may do what, by those keys and where it comes from. */
+  readonly access: Access;
   readonly catalog: CatalogStore;
   readonly inflight: Inflight;
   readonly turns: Turns;

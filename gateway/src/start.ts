@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
 import type { Clock, Random } from "@farmgate/shared";
-import { BodyRoom, FrontServer, KeyRing, type Log, roomForCallers, Upstreams } from "@farmgate/wire";
+import { Access, BodyRoom, FrontServer, KeyRing, type Log, roomForCallers, Upstreams } from "@farmgate/wire";
 import { BatchLimits } from "./batching/batch-limits.ts";
 import { OpenBatches } from "./batching/open-batches.ts";
 import { DrainRate } from "./admission/drain-rate.ts";
@@ -10,7 +11,7 @@ import { CatalogPoller } from "./catalog/poller.ts";
 import { CatalogStore } from "./catalog/store.ts";
 import type { CatalogEvent } from "./catalog/types.ts";
 import { workerNews } from "./catalog/worker-news.ts";
-import type { GatewayConfig } from "./config.ts";
+import { accessRules, type GatewayConfig } from "./config.ts";
 import type { Farm } from "./farm.ts";
 import { createDoor, createSocketDoor } from "./http/door.ts";
 import { RequestIds } from "./http/request-id.ts";
@@ -80,7 +81,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     },
     clock,
   );
-  const app = await createControl(farm, (control) => server.on("request", createDoor(farm, control)));
+  const app = await createControl(farm, (control) => server.onRequest(createDoor(farm, control)));
   server.onWebSocket(createSocketDoor(farm));
   const { url, port } = await server.listenOn(config.listen);
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
@@ -114,6 +115,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
   const catalog = new CatalogStore(clock, config.health);
   const room = roomForCallers();
   const bodies = new BodyRoom();
+  const keys = new KeyRing(config.keys);
   const names = nameRules(config.models);
   const upstreams = new Upstreams(config.timeouts.connect);
   const recentUse = new RecentUse();
@@ -142,7 +144,8 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     isReady: false,
     ready: Promise.resolve(),
     ids: new RequestIds(random),
-    keys: new KeyRing(config.keys),
+    keys,
+    access: new Access(keys, accessRules(config), hostname()),
     catalog,
     inflight,
     turns: new Turns(),

@@ -1,4 +1,4 @@
-import { parseConfig } from "@farmgate/shared";
+import { hashedKey, parseConfig } from "@farmgate/shared";
 import { describe, expect, it } from "vitest";
 import { gatewayConfigSchema } from "../src/index.ts";
 
@@ -18,6 +18,8 @@ describe("a gateway file", () => {
       models: { aliases: {}, fallbacks: {}, keepWarm: {} },
       keys: [],
       open: false,
+      operators: [],
+      hosts: [],
       limits: {
         body: 104_857_600,
         queue: 1_000,
@@ -77,6 +79,15 @@ describe("a gateway file", () => {
     ],
     ["two keys of one value", "workers: []\nkeys: [{name: a, key: k}, {name: b, key: k}]", "keys[1].key", /same value/],
     [
+      "a key given and the same one hashed",
+      `workers: []\nkeys: [{name: a, key: k}, {name: b, key: "${hashedKey("k")}"}]`,
+      "keys[1].key",
+      /same value/,
+    ],
+    ["half a hash", 'workers: []\nkeys: [{name: a, key: "sha256:abc"}]', "keys[0].key", /64 hex digits/],
+    ["a name for an address", "workers: []\noperators: [prometheus.lan]", "operators[0]", /an address such as/],
+    ["a URL for a name", 'workers: []\nhosts: ["https://farm.example"]', "hosts[0]", /without scheme and port/],
+    [
       "two keys of one name",
       "workers: []\nkeys: [{name: a, key: k}, {name: a, key: l}]",
       "keys[1].name",
@@ -134,6 +145,22 @@ models: { aliases: { a: A } }
       "keys[0].key",
     ]);
     expect(problemsOf("7")).toHaveLength(1);
+  });
+
+  it.each([
+    ["127.0.0.1", true],
+    ["127.0.0.2", true],
+    ["localhost", true],
+    ["::1", true],
+    ["::ffff:127.0.0.1", true],
+    ["0.0.0.0", false],
+    ["::", false],
+    ["192.0.2.5", false],
+    ["::ffff:192.0.2.5", false],
+    ["box.lan", false],
+  ])("on %s may do without keys: %s", (host, may) => {
+    const found = problemsOf(`workers: []\nlisten: {host: "${host}"}`);
+    expect(found.map(({ path }) => path)).toEqual(may ? [] : ["listen.host"]);
   });
 
   it("may serve everyone when it says so", () => {

@@ -1,3 +1,4 @@
+export * from "./allowed-host.ts";
 export * from "./allowed-origin.ts";
 export * from "./apis.ts";
 export * from "./body/asked-model.ts";
@@ -5,6 +6,7 @@ export * from "./body/body-bytes.ts";
 export * from "./body/scanned-body.ts";
 export * from "./body/scanner-for.ts";
 export * from "./clock.ts";
+export * from "./config/access-key.ts";
 export * from "./config/cross-check.ts";
 export * from "./config/load.ts";
 export * from "./config/parse.ts";

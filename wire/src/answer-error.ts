@@ -51,7 +51,7 @@ function isSmallUpload({ "content-length": length, expect }: IncomingHttpHeaders
  * Closing while the caller still sends would reset the connection, and the answer could be lost on its way. So the
  * answer goes out, what comes in is thrown away, and the connection ends with the upload.
  */
-function endAfterUpload(response: ServerResponse, body: Buffer): void {
+export function endAfterUpload(response: ServerResponse, body: Buffer): void {
   const request = response.req;
   let discarded = 0;
   response.write(body);

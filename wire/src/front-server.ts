@@ -4,6 +4,7 @@ import { type Clock, originForm } from "@farmgate/shared";
 import { CallerSocket } from "./caller-socket.ts";
 import { ConnectionLimit, isBeyondLimit } from "./connection-limit.ts";
 import { refuseNonsense } from "./refuse-nonsense.ts";
+import { refuseShape, shapeFault } from "./refuse-shape.ts";
 import { StalledCallers } from "./stalled-callers.ts";
 
 /** Idle connections of callers are kept longer than any usual proxy in front keeps its own to us; in milliseconds. */
@@ -18,6 +19,10 @@ const SETTINGS = {
   // A caller whose machine went away without a word gives up its place some time.
   keepAlive: true,
   keepAliveInitialDelay: 30_000,
+  // Whatever Node was started with: what proxies may read differently is no request.
+  insecureHTTPParser: false,
+  // Ours says what is missing.
+  requireHostHeader: false,
 };
 
 /**
@@ -72,11 +77,15 @@ export class FrontServer extends Server {
   /** Open answers on all of them. */
   #open = 0;
   readonly #webSockets = new Set<Socket>();
+  /** Connections on which nothing more is taken. */
+  readonly #refused = new WeakSet<Socket>();
   #onClosed: () => void = () => {};
 
   /** An expectation other than `100-continue` means nothing here and is no reason to refuse. */
   constructor(limits: FrontLimits, clock: Clock) {
     super({ ...SETTINGS, maxHeaderSize: limits.headers, IncomingMessage: Incoming });
+    // Node drops those beyond without a word; here they are counted and refused.
+    this.maxHeadersCount = 0;
     this.#clock = clock;
     const open = { answers: this.#answers, silent: this.#silent, busy: () => this.#busy };
     const connections = new ConnectionLimit(this, open, clock, limits.connections);
@@ -97,7 +106,28 @@ export class FrontServer extends Server {
       if (Number(request.headers["content-length"] ?? 0) <= limits.body()) askForBody(response);
       this.emit("request", request, response);
     });
-    this.on("clientError", refuseNonsense);
+    this.on("clientError", (error, socket: Socket) => {
+      // It has its answer, and what came behind it makes no sense any more.
+      if (this.#refused.has(socket)) socket.destroySoon();
+      else refuseNonsense(error, socket);
+    });
+  }
+
+  /** Hands on every request but those that could be read in two ways, which are refused and end their connection. */
+  onRequest(handler: (request: IncomingMessage, response: ServerResponse) => void): this {
+    return this.on("request", (request, response) => {
+      if (!this.#refuses(request, response)) handler(request, response);
+    });
+  }
+
+  #refuses(request: IncomingMessage, response: ServerResponse): boolean {
+    // What was parsed together with it is not taken either.
+    if (this.#refused.has(request.socket)) return true;
+    const fault = shapeFault(request);
+    if (fault === null) return false;
+    this.#refused.add(request.socket);
+    refuseShape(response, fault);
+    return true;
   }
 
   /** Hands on what callers want to turn into a WebSocket; without this they are requests like any other. */
@@ -113,7 +143,7 @@ export class FrontServer extends Server {
       this.#track(socket, caller.response);
       this.#webSockets.add(socket);
       socket.once("close", () => this.#webSockets.delete(socket));
-      handler(caller);
+      if (!this.#refuses(request, caller.response)) handler(caller);
     });
   }
 

@@ -1,3 +1,4 @@
+export * from "./access.ts";
 export * from "./answer-error.ts";
 export * from "./body-room.ts";
 export * from "./answer-relay.ts";

@@ -9,7 +9,7 @@ const NO_MORE_LIMITS = { connections: () => Number.POSITIVE_INFINITY, stallMs: (
 
 async function listening(answer: (request: IncomingMessage, response: ServerResponse) => void, bodyLimit = 100) {
   const server = new FrontServer({ body: () => bodyLimit, headers: 32_768, ...NO_MORE_LIMITS }, clock);
-  server.on("request", answer);
+  server.onRequest(answer);
   const { url, port } = await server.listenOn({ host: "127.0.0.1", port: 0 });
   onTestFinished(async () => {
     server.close();

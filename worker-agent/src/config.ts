@@ -2,9 +2,11 @@ import { ENGINE_NAMES } from "@farmgate/engines";
 import {
   accessKey,
   duration,
+  hosts,
   httpUrl,
   listen,
   name,
+  operators,
   secret,
   size,
   wholeNumber,
@@ -105,6 +107,8 @@ const shape = z.strictObject({
   memory: z.strictObject({ budget: size.default(0) }).prefault({}),
   keys: z.array(accessKey).default([]),
   open: z.boolean().default(false),
+  operators,
+  hosts,
   gateway: z
     .unknown()
     .optional()

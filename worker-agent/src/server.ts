@@ -34,7 +34,7 @@ export class AgentServer {
   /** Listens; port 0 takes a free one. Rejects with the system's code when the address cannot be had. */
   async listen(at: { host: string; port: number }): Promise<{ url: string; port: number }> {
     this.#app = await createControl(this.#context, (control) =>
-      this.#server.on("request", (request, response) => {
+      this.#server.onRequest((request, response) => {
         if (askedApi(pathOf(request.url ?? "")) !== null) {
           void this.#inference.handle(request, response);
           return;

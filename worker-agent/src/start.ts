@@ -1,5 +1,6 @@
+import { hostname } from "node:os";
 import { type Clock, type Environment, FarmError, formatDuration, MAX_WAITING_TOLD } from "@farmgate/shared";
-import { KeyRing, type Log, Upstreams } from "@farmgate/wire";
+import { Access, KeyRing, type Log, Upstreams } from "@farmgate/wire";
 import type { AgentConfig } from "./config.ts";
 import { discover } from "./holders/discover.ts";
 import { Executor } from "./executor.ts";
@@ -114,6 +115,7 @@ function createServer(options: AgentOptions, parts: Parts): AgentServer {
   const { config, version, clock, log } = options;
   const { models, upstreams, learned, scheduler, executor, metrics, machine } = parts;
   const promises = new Promises();
+  const keys = new KeyRing(config.keys);
   const moment = (): Moment => ({
     now: clock.now(),
     models: models.models,
@@ -128,7 +130,8 @@ function createServer(options: AgentOptions, parts: Parts): AgentServer {
   return new AgentServer({
     identity: { name: config.name, version },
     models,
-    keys: new KeyRing(config.keys),
+    keys,
+    access: new Access(keys, { ...config, origins: [] }, hostname()),
     executor,
     orders: new ModelOrders(executor, (model) => modelRulesOf(model).unloads, clock, log),
     upstreams,

@@ -1,3 +1,4 @@
+import { isHashedKey } from "@farmgate/shared";
 import { createLog } from "@farmgate/wire";
 import type { Command } from "commander";
 import { urlOf } from "../config/derived-workers.ts";
@@ -67,7 +68,8 @@ async function run(farm: Farm, plans: readonly ProcessPlan[], chosen: ChosenFarm
 async function greeting(farm: Farm, chosen: ChosenFarm, troubles: readonly Trouble[], io: Io): Promise<string> {
   const { listen, keys } = farm.gateway;
   const url = urlOf(listen);
-  const model = await exampleModel(url, keys.find((entry) => entry.models.includes("*"))?.key ?? null);
+  const own = keys.find((entry) => entry.models.includes("*") && !isHashedKey(entry.key));
+  const model = await exampleModel(url, own?.key ?? null);
   const { origin, file, engines } = chosen;
   return welcome({
     url,

@@ -1,3 +1,4 @@
+import { isHashedKey } from "@farmgate/shared";
 import type { AgentConfig } from "@farmgate/worker-agent";
 import type { FarmEngine } from "./farm-schema.ts";
 
@@ -24,8 +25,9 @@ export function derivedWorkers(parts: {
 
 function agentWorker(agent: AgentConfig): WrittenWorker {
   const worker = { name: agent.name, url: urlOf(agent.listen), engine: "agent" };
-  // The first key that may use every model is the gateway's; an agent of the same file is no stranger.
-  const key = agent.keys.find((entry) => entry.models.includes("*"));
+  // The first key that may use every model is the gateway's; an agent of the same file is no stranger. Of a hash nobody
+  // can make the key.
+  const key = agent.keys.find((entry) => entry.models.includes("*") && !isHashedKey(entry.key));
   return key === undefined ? worker : { ...worker, apiKey: key.key };
 }
 

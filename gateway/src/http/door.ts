@@ -32,7 +32,8 @@ export function createDoor(farm: Farm, control: HttpHandler): HttpHandler {
     }
     const api = inferenceApi(path);
     if (api === null) {
-      const headers = [...ids(), ...cors];
+      // A cache on the way must not give one page what another one may read.
+      const headers = [...ids(), ...(cors.length > 0 ? cors : ["vary", "Origin"])];
       for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i] ?? "", headers[i + 1] ?? "");
       control(request, response);
       return;

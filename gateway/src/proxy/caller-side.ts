@@ -87,7 +87,7 @@ export class CallerSide implements AttemptTarget {
     this.#begins();
     call.takesComments &&= call.opened || takesMoreEvents(rawHeaders);
     if (call.opened) this.#opened = new OpenedAnswer(call, this.#relay, status, rawHeaders);
-    else this.#relay.start(status, answerHeaders(rawHeaders, this.#origin(), call.cors));
+    else this.#relay.start(status, answerHeaders(rawHeaders, this.#origin(), call.ownHeaders));
     call.tap.streamed = isEventStream(rawHeaders) || isLineStream(rawHeaders);
     call.tap.packed = isPacked(rawHeaders);
     if (status >= 300) return;

@@ -45,8 +45,8 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
   farm.silence.watch();
   farm.retries.arrived(farm.clock.now());
   try {
-    call.caller = farm.keys.identify(call.request.headers);
-    leaveKey = farm.keys.enter(call.caller, (places) => afterOneOf(farm, places));
+    call.caller = farm.access.identify(call.request);
+    leaveKey = enterByKey(farm, call);
     admit(farm, call);
     if (farm.draining) throw new FarmError("draining", "The gateway is about to stop.", { retryAfterS: 5 });
     const received = await receive(farm, call);
@@ -63,6 +63,16 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
   farm.live.leave(call);
   if (call.firstSentAt !== null) farm.drainRate.ended(farm.clock.now());
   farm.accounts.add(call, served);
+}
+
+/** Takes what the caller's key has for one more request; the caller is told what is left, also where it has none. */
+function enterByKey(farm: Farm, call: Call): () => void {
+  const now = farm.clock.now();
+  try {
+    return farm.keys.enter(call.caller, now, (places) => afterOneOf(farm, places));
+  } finally {
+    call.tell(farm.keys.limitHeaders(call.caller, now));
+  }
 }
 
 const FALLBACK_CODES: ReadonlySet<string> = new Set(["no_worker", "model_not_found", "load_failed"]);
@@ -228,12 +238,12 @@ function noteFailure(
   return { ...end, failed };
 }
 
-function refuse({ response, family, id, cors, opened }: Call, error: FarmError): void {
+function refuse({ response, family, id, ownHeaders, opened }: Call, error: FarmError): void {
   if (error.code === "client_closed") response.destroy();
   else if (opened) response.end(streamErrorChunk(family, error, id, true));
   // The gateway failed in the middle of an answer: the caller sees that it is cut off.
   else if (response.headersSent) response.destroy();
-  else answerError(response, error, { family, requestId: id, headers: cors });
+  else answerError(response, error, { family, requestId: id, headers: ownHeaders });
 }
 
 function asFarmError(farm: Farm, call: Call, thrown: unknown): FarmError {

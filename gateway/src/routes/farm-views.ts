@@ -8,8 +8,17 @@ import type { InflightView } from "../routing/types.ts";
 import { toldVariants } from "./model-list.ts";
 import { pairAside, workerProblem, workerState } from "./worker-state.ts";
 
+/** Whether who asks may know of a model, by its name there. */
+export type ShowsModel = (id: string) => boolean;
+
+/** Whether who asks may use anything of a worker, as far as is known. */
+export function isShown({ report }: WorkerEntry, shows: ShowsModel): boolean {
+  const models = report?.models ?? [];
+  return models.length === 0 || models.some(({ id }) => shows(id));
+}
+
 /** One entry of `/farm/workers` (contract section 4), with the reason for a state that is not good. `now`: see `pairAside`. */
-export function farmWorker(worker: WorkerEntry, inflight: InflightView, now: number): object {
+export function farmWorker(worker: WorkerEntry, inflight: InflightView, shows: ShowsModel, now: number): object {
   const { name, url, weight, maxConcurrent } = worker.config;
   return {
     name,
@@ -20,11 +29,13 @@ export function farmWorker(worker: WorkerEntry, inflight: InflightView, now: num
     weight: weight ?? 1,
     maxConcurrent,
     inflight: inflight.worker(name),
-    problem: workerProblem(worker, now),
-    models: (worker.report?.models ?? []).map((model) => {
-      const aside = pairAside(worker, nameKey(model.id), now);
-      return { id: model.id, state: knownState(worker, model), queued: model.queued, aside };
-    }),
+    problem: workerProblem(worker, shows, now),
+    models: (worker.report?.models ?? [])
+      .filter(({ id }) => shows(id))
+      .map((model) => {
+        const aside = pairAside(worker, nameKey(model.id), now);
+        return { id: model.id, state: knownState(worker, model), queued: model.queued, aside };
+      }),
   };
 }
 

@@ -30,7 +30,11 @@ export function hurriedClock(times: number): Clock {
 /** A running gateway that stops with the test. */
 export async function runGateway(
   file: Record<string, unknown>,
-  { clock = createSystemClock(), log = createLog("gateway", "silent") }: { clock?: Clock; log?: Log } = {},
+  {
+    clock = createSystemClock(),
+    log = createLog("gateway", "silent"),
+    atEnd = cleanup,
+  }: { clock?: Clock; log?: Log; atEnd?: (end: () => unknown) => void } = {},
 ): Promise<RunningGateway> {
   const gateway = await startGateway({
     config: configOf(file),
@@ -39,7 +43,7 @@ export async function runGateway(
     log,
     version: "0.0.0-test",
   });
-  cleanup(() => gateway.close());
+  atEnd(() => gateway.close());
   return gateway;
 }
 

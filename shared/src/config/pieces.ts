@@ -71,17 +71,8 @@ export const secret = z
   .min(1, "must not be empty")
   .regex(/^[\x21-\x7e]*$/, "must be plain ASCII without blanks or line ends: it is sent in a header");
 
-/** A caller's key (contract section 2, `keys`). */
-export const accessKey = z.strictObject({
-  name,
-  key: secret,
-  models: z.array(z.string()).default(["*"]),
-  maxConcurrent: wholeNumber(0).default(0),
-  admin: z.boolean().default(false),
-});
-export type AccessKey = z.output<typeof accessKey>;
-
-/** True for an address that only this machine reaches. */
+/** True for an address that only this machine reaches, also where it is an IPv4 one written as IPv6. */
 export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+  const bare = host.toLowerCase().replace(/^\[(.*)\]$/, "$1");
+  return bare === "localhost" || bare === "::1" || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(bare);
 }

@@ -20,8 +20,10 @@ import {
   requestHeadersForWorker,
   scannerFor,
   socketHeadersForWorker,
+  withoutKeys,
 } from "@farmgate/shared";
 import {
+  type Access,
   answerError,
   BodyRoom,
   type BodyShare,
@@ -77,6 +79,7 @@ const MORE_HEADERS: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
 export interface InferenceContext {
   models: ModelBook;
   keys: KeyRing;
+  access: Access;
   executor: Executor;
   upstreams: Upstreams;
   learned: Learned;
@@ -106,9 +109,9 @@ export class Inference {
     let model: ServedModel | null = null;
     const record = (served: Served) => this.#record({ requestId, caller, model, startedAt, path: request.url }, served);
     try {
-      const known = this.#context.keys.identify(request.headers);
+      const known = this.#context.access.identify(request);
       if (isBeyondLimit(request.socket)) throw tooManyConnections();
-      response.once("close", this.#context.keys.enter(known));
+      response.once("close", this.#context.keys.enter(known, startedAt));
       caller = callerOf(known.name, request.headers);
       const share = this.#bodies.share();
       response.once("close", () => share.release());
@@ -146,7 +149,13 @@ export class Inference {
     const model = allowedModel(name, models, asked.known);
     refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
     const headers = withKeyOf(model, requestHeadersForWorker(request.rawHeaders));
-    const order = { socket: null, method: "POST", path: url, headers, ...this.#jobFor(request, model, asked) };
+    const order = {
+      socket: null,
+      method: "POST",
+      path: withoutKeys(url),
+      headers,
+      ...this.#jobFor(request, model, asked),
+    };
     return { order, body: replaceModel(body, scan, model.engineName) };
   }
 
@@ -174,10 +183,11 @@ export class Inference {
     if (request.headers.origin !== undefined && !isAllowedOrigin(request.headers.origin, [])) {
       throw new FarmError("forbidden", "Pages from elsewhere may not open a WebSocket here.");
     }
-    const named = queryModel(url);
+    const target = withoutKeys(url);
+    const named = queryModel(target);
     const model = allowedModel(named.model, this.#context.models, asked.known);
     refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
-    const path = replaceQueryModel(url, named, model.engineName);
+    const path = replaceQueryModel(target, named, model.engineName);
     const headers = withKeyOf(model, socketHeadersForWorker(request.rawHeaders));
     return { order: { socket, method: "GET", path, headers, ...this.#jobFor(request, model, asked) }, body: null };
   }
@@ -243,7 +253,7 @@ export class Inference {
     if (model !== null && answer !== null) learned.answered(model, { ...answer, ok: served.status === 200 });
     const line = {
       request_id: asked.requestId,
-      path: pathOf(asked.path ?? ""),
+      path: pathOf(asked.path ?? "").slice(0, 500),
       model,
       caller: asked.caller,
       status: served.status,

@@ -7,7 +7,14 @@ export function loadedNames(output: string): ReadonlySet<string> {
   for (const line of output.split("\n")) {
     const colon = line.lastIndexOf(":");
     const name = line.slice(0, Math.max(0, colon)).trim().toLowerCase();
-    if (name !== "" && line.slice(colon + 1).trim().toLowerCase() === "loaded") names.add(name);
+    if (
+      name !== "" &&
+      line
+        .slice(colon + 1)
+        .trim()
+        .toLowerCase() === "loaded"
+    )
+      names.add(name);
   }
   return names;
 }
