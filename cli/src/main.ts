@@ -11,9 +11,9 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
 
 function output(stream: NodeJS.WriteStream): Output {
   let gone = false;
-  // A reader that has seen enough (`| head`) closes the pipe; that is no failure of ours.
+  // A reader that has seen enough (`| head`) closes the pipe, and a terminal may be closed: no failures of ours.
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
+    if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
     gone = true;
   });
   return {
@@ -32,8 +32,9 @@ const io: Io = {
   random: Math.random,
   version,
   self: [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url)],
+  onTerminal: process.stdin.isTTY,
   onSignal(fn) {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => fn(signal));
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => fn(signal));
   },
   exit: (code) => process.exit(code),
   whenParentLeaves(fn) {

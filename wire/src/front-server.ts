@@ -106,6 +106,12 @@ export class FrontServer extends Server {
     return { url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`, port };
   }
 
+  /** No new connections; those that are open end with their answers, and are told so where the head is still to come. */
+  override close(done?: (error?: Error) => void): this {
+    for (const open of this.#answers.values()) for (const response of open) tellLast(response);
+    return super.close(done);
+  }
+
   /**
    * Also called by `close`. The server's own one takes a connection for idle whose answer is complete but not yet on
    * its way, and would cut it off there.
@@ -142,6 +148,7 @@ export class FrontServer extends Server {
   #track(socket: Socket, response: ServerResponse): void {
     const open = this.#answers.get(socket) ?? this.#meet(socket);
     open.push(response);
+    if (!this.listening) tellLast(response);
     this.#open += 1;
     response.on("close", () => {
       const at = open.indexOf(response);
@@ -165,6 +172,11 @@ export class FrontServer extends Server {
     });
     return open;
   }
+}
+
+/** The caller is told to send its next request on another connection. */
+function tellLast(response: ServerResponse): void {
+  if (!response.headersSent) response.shouldKeepAlive = false;
 }
 
 /**

@@ -16,6 +16,8 @@ export class SupervisedProcess {
   readonly #io: Io;
   readonly #log: Log;
   readonly #onGivenUp: () => void;
+  /** How long it may take to end, margins left out; in milliseconds. */
+  drainMs: number;
   #child: ChildProcess | null = null;
   #cancelRestart: () => void = () => undefined;
   #restarts = 0;
@@ -25,6 +27,7 @@ export class SupervisedProcess {
 
   constructor(plan: ProcessPlan, io: Io, log: Log, onGivenUp: () => void) {
     this.plan = plan;
+    this.drainMs = plan.drainMs;
     this.#io = io;
     this.#log = log;
     this.#onGivenUp = onGivenUp;
@@ -57,7 +60,7 @@ export class SupervisedProcess {
     if (child === null) return;
     const exit = once(child, "exit");
     child.kill("SIGTERM");
-    const cancel = this.#io.clock.after(this.plan.drainMs + STOP_MARGIN_MS, () => {
+    const cancel = this.#io.clock.after(this.drainMs + STOP_MARGIN_MS, () => {
       this.#log.error(`${this.plan.title} does not end; ended hard`);
       child.kill("SIGKILL");
     });

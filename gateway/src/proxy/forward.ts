@@ -3,6 +3,7 @@ import { FarmError, streamErrorChunk } from "@farmgate/shared";
 import { answerError } from "@farmgate/wire";
 import { serveJoined } from "../batching/serve-joined.ts";
 import { deadlineError, isTaken, type Nothing, type Taken, takeWorker } from "../admission/take-worker.ts";
+import { drainingError } from "../admission/draining-error.ts";
 import { untilReady } from "../admission/until-ready.ts";
 import { copyOf } from "../catalog/copy.ts";
 import type { Farm } from "../farm.ts";
@@ -42,7 +43,7 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
   try {
     call.caller = farm.keys.identify(call.request.headers);
     leaveKey = farm.keys.enter(call.caller);
-    if (farm.draining) throw new FarmError("draining", "The gateway is about to stop.", { retryAfterS: 5 });
+    if (farm.draining) throw drainingError();
     const received = await receive(farm, call);
     call.takesComments = takesComments(call, received);
     if (!farm.isReady) await untilReady(farm, call);
