@@ -19,7 +19,7 @@ export interface ReloadOptions<T> {
 }
 
 interface Watching {
-  /** Looks now, and says so even when nothing has changed. */
+  /** Reads it now, changed or not. */
   look(): void;
   stop(): void;
 }
@@ -58,7 +58,7 @@ export function reloadOnChange<T>(options: ReloadOptions<T>): Watching {
     try {
       const { applied, restartNeeded } = reload(await read());
       // What was applied, the program itself logs.
-      if (!applied && restartNeeded.length === 0) log.info({ file }, "the file has changed, but nothing that it sets");
+      if (!applied && restartNeeded.length === 0) log.info({ file }, "the file sets nothing new");
       if (restartNeeded.length > 0) {
         log.warn({ file, keys: restartNeeded }, `a restart is needed for: ${restartNeeded.join(", ")}`);
       }

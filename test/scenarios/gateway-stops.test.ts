@@ -150,7 +150,7 @@ describe("a gateway that gets SIGHUP", () => {
     await asked.firstByte;
     const text = await readFile(gateway.file, "utf8");
     gateway.child.kill("SIGHUP");
-    await until(() => gateway.stdout().includes("nothing that it sets"), "it has looked");
+    await until(() => gateway.stdout().includes("the file sets nothing new"), "it has looked");
     await writeFile(gateway.file, `${text}drain: 7m\n`);
     gateway.child.kill("SIGHUP");
     gateway.child.kill("SIGTERM");

@@ -44,7 +44,7 @@ async function runAgent(file: string, name: string | null, io: Io): Promise<void
     reload(next) {
       const restartNeeded = changedKeys(config, next);
       // Of a farm file most changes are about others: those are not worth a line.
-      return { applied: restartNeeded.length === 0, restartNeeded };
+      return { applied: opened.kind === "farm", restartNeeded };
     },
     clock: io.clock,
     log,

@@ -49,6 +49,7 @@ export class FarmProcesses {
   /** The gateway drains first, since it alone knows its callers; then the agents, whose engines go last. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    for (const member of this.#members) member.letEnd();
     for (const role of ["gateway", "agent", "engine"] as const) {
       await Promise.all(this.#of(role).map((member) => member.stop()));
     }

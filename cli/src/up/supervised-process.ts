@@ -22,6 +22,7 @@ export class SupervisedProcess {
   #cancelRestart: () => void = () => undefined;
   #restarts = 0;
   #stopping = false;
+  #lastRun = false;
   /** Why it is not tried any more; null while it runs or will be started again. */
   givenUp: string | null = null;
 
@@ -52,6 +53,12 @@ export class SupervisedProcess {
     child.once("exit", (code, signal) => end(code, signal ?? `exit code ${code}`));
   }
 
+  /** From now on it is not started again: the farm stops, and its turn will come. */
+  letEnd(): void {
+    this.#lastRun = true;
+    this.#cancelRestart();
+  }
+
   /** Asks it to drain and end, and resolves when it has; ends it hard when it takes longer than it may. */
   async stop(): Promise<void> {
     this.#stopping = true;
@@ -78,6 +85,10 @@ export class SupervisedProcess {
   #ended(code: number | null, how: string, ranMs: number): void {
     this.#child = null;
     if (this.#stopping) return;
+    if (this.#lastRun) {
+      this.#log.warn(`${this.plan.title} ended (${how}) while the farm stops`);
+      return;
+    }
     const decision = afterExit(code, this.#restarts, ranMs);
     if (!decision.restart) {
       this.givenUp = `${how}; ${decision.reason}`;
