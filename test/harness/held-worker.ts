@@ -1,5 +1,13 @@
 import type { Cleanup } from "./farmgate-process.ts";
-import { chunk, LAST_CHUNK, type RawRequest, type RawWorker, startRawWorker, STREAM_HEAD, whole } from "./raw-worker.ts";
+import {
+  chunk,
+  LAST_CHUNK,
+  type RawRequest,
+  type RawWorker,
+  startRawWorker,
+  STREAM_HEAD,
+  whole,
+} from "./raw-worker.ts";
 
 export interface HeldWorker {
   raw: RawWorker;

@@ -125,9 +125,12 @@ describe("an agent that gets SIGTERM under load", () => {
     const ended = agents[0]?.stop();
     const answers = await Promise.all([...running, ...waiting].map(({ answer }) => answer));
     for (const { status, body } of answers) expect([status, body.endsWith("data: [DONE]\n\n")]).toEqual([200, true]);
-    expect(answers.slice(0, 4).map(({ headers }) => headers["x-farmgate-worker"]).toSorted()).toEqual(
-      ["one", "one", "two", "two"],
-    );
+    expect(
+      answers
+        .slice(0, 4)
+        .map(({ headers }) => headers["x-farmgate-worker"])
+        .toSorted(),
+    ).toEqual(["one", "one", "two", "two"]);
     expect(answers.slice(4).map(({ headers }) => headers["x-farmgate-worker"])).toEqual(many(8, () => "two"));
     expect(await ended).toBe(0);
     expect(gateway.output()).not.toMatch(/"status":5/);

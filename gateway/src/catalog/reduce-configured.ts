@@ -15,7 +15,8 @@ export function reduceConfigured(
     const worker = known.get(config.name);
     if (worker === undefined) return newWorker(config);
     // Who took it out of routing did so by its name, wherever it is now.
-    if (!sameTarget(worker.config, config)) return showModels({ ...newWorker(config), drainedHere: worker.drainedHere });
+    if (!sameTarget(worker.config, config))
+      return showModels({ ...newWorker(config), drainedHere: worker.drainedHere });
     return sameConfig(worker.config, config) ? worker : withConfig(worker, config);
   });
 }
