@@ -13,6 +13,9 @@ const LONGEST_MS = 2 ** 31 - 1;
  */
 const ECHO_MS = 1_000;
 
+/** What the system sends to a program that has broken. One that listened for them would go on breaking for ever. */
+const CRASHES = ["SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGSEGV"] as const;
+
 export interface GracefulEndOptions {
   io: Io;
   log: Log;
@@ -48,7 +51,7 @@ export function graceful({ io, log, drainMs, close, onHangUp, endHard }: Gracefu
     {
       // Its own limit would be that of the start; the one here is that of the end.
       delay: false,
-      skip: ["SIGTERM", "SIGINT", "SIGHUP"],
+      skip: ["SIGTERM", "SIGINT", "SIGHUP", ...CRASHES],
       logger: { error: (error: unknown) => log.error({ err: error }, "ended with an error") },
       onSecondSignal: (signal) => hard(`a second signal (${signal})`),
       onSecondError: (error) => hard(`another error while closing (${String(error)})`),

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { readFileSync } from "node:fs";
+import { closeSync, readFileSync } from "node:fs";
+import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import { createSystemClock } from "@farmgate/wire";
 import type { Io, Output } from "./io.ts";
@@ -22,6 +23,12 @@ function output(stream: NodeJS.WriteStream): Output {
     gone: () => gone,
   };
 }
+
+// At its end Node sets terminals back to how it found them, and breaks over one that is gone by then.
+const terminals = [0, 1, 2].filter((fd) => isatty(fd));
+process.on("exit", () => {
+  for (const fd of terminals) if (!isatty(fd)) closeSync(fd);
+});
 
 const io: Io = {
   argv: process.argv.slice(2),

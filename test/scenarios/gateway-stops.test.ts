@@ -1,12 +1,15 @@
+import { spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { startKinds } from "../harness/all-kinds-farm.ts";
 import { ask, askChat, getJson } from "../harness/ask.ts";
-import { Cleanup } from "../harness/farmgate-process.ts";
+import { Cleanup, FARMGATE } from "../harness/farmgate-process.ts";
 import { freePorts } from "../harness/free-ports.ts";
 import { startTestEngine, startTestGateway } from "../harness/gateway-farm.ts";
 import { startHeldWorker } from "../harness/held-worker.ts";
+import { processesOf } from "../harness/processes-of.ts";
 import { until } from "../harness/until.ts";
 import { RealtimeClient } from "../harness/web-socket.ts";
 
@@ -157,5 +160,29 @@ describe("a gateway that gets SIGHUP", () => {
     gateway.child.kill("SIGHUP");
     expect((await asked.answer).body).toMatch(/data: \[DONE\]\n\n$/);
     expect(await gateway.ended).toBe(0);
+  });
+});
+
+describe("a gateway whose terminal is closed", () => {
+  test("lets its stream end, and then is gone", async () => {
+    const engine = await startTestEngine(cleanup, { models: [{ name: "m", loaded: true }], tokensPerSecond: 40 });
+    const [port = 0] = await freePorts(1);
+    const folder = await cleanup.folder();
+    const file = join(folder, "gateway.yaml");
+    await writeFile(file, `listen: { port: ${port} }\nworkers: [{ name: a, url: "${engine.url}" }]\n`);
+    const command = `'${process.execPath}' '${FARMGATE}' gateway --config '${file}'`;
+    // `script` is its terminal.
+    const terminal = spawn("script", ["-qec", command, "/dev/null"], { stdio: ["pipe", "pipe", "ignore"] });
+    cleanup.add(terminal, (child) => child.kill("SIGKILL"));
+    terminal.stdout.resume();
+    const url = `http://127.0.0.1:${port}`;
+    await until(() => fetch(`${url}/readyz`).then(({ ok }) => ok, () => false), "it is up");
+    const asked = askChat(url, "m", { max_tokens: 60 });
+    await asked.firstByte;
+    const before = await processesOf(file);
+    expect(before.length).toBeGreaterThan(0);
+    terminal.kill("SIGKILL");
+    expect((await asked.answer).body).toMatch(/\[DONE\]\n\n$/);
+    await until(async () => (await processesOf(file)).length === 0, "it is gone");
   });
 });
