@@ -13,6 +13,9 @@ import { processesOf } from "../harness/processes-of.ts";
 import { until } from "../harness/until.ts";
 import { RealtimeClient } from "../harness/web-socket.ts";
 
+/** Runs a command on a terminal of its own. */
+const TERMINAL = "/usr/bin/script";
+
 const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
 
@@ -171,12 +174,18 @@ describe("a gateway whose terminal is closed", () => {
     const file = join(folder, "gateway.yaml");
     await writeFile(file, `listen: { port: ${port} }\nworkers: [{ name: a, url: "${engine.url}" }]\n`);
     const command = `'${process.execPath}' '${FARMGATE}' gateway --config '${file}'`;
-    // `script` is its terminal.
-    const terminal = spawn("script", ["-qec", command, "/dev/null"], { stdio: ["pipe", "pipe", "ignore"] });
+    const terminal = spawn(TERMINAL, ["-qec", command, "/dev/null"], { stdio: ["pipe", "pipe", "ignore"] });
     cleanup.add(terminal, (child) => child.kill("SIGKILL"));
     terminal.stdout.resume();
     const url = `http://127.0.0.1:${port}`;
-    await until(() => fetch(`${url}/readyz`).then(({ ok }) => ok, () => false), "it is up");
+    await until(
+      () =>
+        fetch(`${url}/readyz`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      "it is up",
+    );
     const asked = askChat(url, "m", { max_tokens: 60 });
     await asked.firstByte;
     const before = await processesOf(file);
