@@ -18,6 +18,12 @@ const SETTINGS = {
   keepAliveInitialDelay: 30_000,
 };
 
+/**
+ * Connections that may wait until they are taken. With Node's own 511 a crowd that comes while much else is to be done
+ * would be ignored in part, and try again only after a second, three, seven. The system may allow less.
+ */
+const BACKLOG = 4_096;
+
 /** How long callers may take at the end to read, or still to send, in milliseconds. */
 const LAST_MS = 1_000;
 
@@ -97,7 +103,7 @@ export class FrontServer extends Server {
   async listenOn(at: { host: string; port: number }): Promise<{ url: string; port: number }> {
     await new Promise<void>((resolve, reject) => {
       this.once("error", reject);
-      this.listen({ host: at.host.replace(/^\[(.*)\]$/, "$1"), port: at.port }, () => {
+      this.listen({ host: at.host.replace(/^\[(.*)\]$/, "$1"), port: at.port, backlog: BACKLOG }, () => {
         this.removeListener("error", reject);
         resolve();
       });

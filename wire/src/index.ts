@@ -14,6 +14,7 @@ export * from "./gathered-bytes.ts";
 export * from "./key-ring.ts";
 export * from "./log.ts";
 export * from "./poll-get.ts";
+export * from "./process-gauges.ts";
 export * from "./read-body.ts";
 export * from "./refuse-nonsense.ts";
 export * from "./request-headers.ts";

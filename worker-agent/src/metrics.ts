@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { dropSeries } from "@farmgate/wire";
+import { dropSeries, PROCESS_GAUGES } from "@farmgate/wire";
 import type { SchedulerView } from "./queue/types.ts";
 
 const SWAP_SECONDS = [0.1, 0.5, 1, 2, 5, 10, 20, 40, 60, 120, 180, 300, 600];
@@ -57,6 +57,12 @@ export class AgentMetrics {
     registers: [this.#registry],
   });
   readonly contentType: string = this.#registry.contentType;
+
+  constructor() {
+    for (const { name, help, read } of PROCESS_GAUGES) {
+      const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: () => gauge.set(read()) });
+    }
+  }
 
   /**
    * Prometheus text; what the gauges show is read from the scheduler's view. A model that an engine does not list any

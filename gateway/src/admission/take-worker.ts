@@ -6,6 +6,7 @@ import { hasFreeSlot } from "../routing/capacity.ts";
 import { choose } from "../routing/choose.ts";
 import type { Choice, Decision, RoutingRequest } from "../routing/types.ts";
 import { drainingError } from "./draining-error.ts";
+import { beginTrial } from "./trial.ts";
 import type { Waiter } from "./waiting-room.ts";
 
 /** A worker taken for one request: its place is counted until `release`. */
@@ -78,8 +79,10 @@ function take(farm: Farm, call: Call, request: RoutingRequest, choice: Choice): 
   }
   farm.turns.picked(name, request.key, choice.turnWeight);
   const leave = farm.inflight.enter(name, request.key);
+  const endTrial = beginTrial(farm, choice);
   const release = () => {
     leave();
+    endTrial?.();
     farm.waitingRoom.wake();
   };
   return { choice, release };
