@@ -26,6 +26,7 @@ export function fakeIo(argv: readonly string[], env: Record<string, string> = {}
     random: seededRandom(1),
     version: "9.9.9",
     self: ["node", "main.js"],
+    onTerminal: false,
     onSignal: () => undefined,
     exit: () => undefined,
     whenParentLeaves: () => undefined,

@@ -166,6 +166,12 @@ export class FrontServer extends Server {
     return { url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`, port };
   }
 
+  /** No new connections; those that are open end with their answers, and are told so where the head is still to come. */
+  override close(done?: (error?: Error) => void): this {
+    for (const open of this.#answers.values()) for (const response of open) tellLast(response);
+    return super.close(done);
+  }
+
   /**
    * Also called by `close`. The server's own one takes a connection for idle whose answer is complete but not yet on
    * its way, and would cut it off there.
@@ -207,6 +213,7 @@ export class FrontServer extends Server {
     if (isBeyondLimit(socket)) response.shouldKeepAlive = false;
     if (open.length === 0) this.#busy += 1;
     open.push(response);
+    if (!this.listening) tellLast(response);
     this.#open += 1;
     response.on("close", () => {
       const at = open.indexOf(response);
@@ -242,6 +249,11 @@ function askForBody(response: ServerResponse): void {
   };
   if (response.socket === null) response.once("socket", ask);
   else ask();
+}
+
+/** The caller is told to send its next request on another connection. */
+function tellLast(response: ServerResponse): void {
+  if (!response.headersSent) response.shouldKeepAlive = false;
 }
 
 /**

@@ -7,6 +7,7 @@ export * from "./caller-socket.ts";
 export { isBeyondLimit } from "./connection-limit.ts";
 export * from "./control-app.ts";
 export type { DrainLimits } from "./drain.ts";
+export { dropSeries } from "./drop-series.ts";
 export * from "./exchange.ts";
 export * from "./exchange-failure.ts";
 export * from "./exchange-sink.ts";

@@ -54,10 +54,12 @@ export function createLog(name: string, level: string = process.env["FARMGATE_LO
     serializers: { err: tellError },
   };
   if (!process.stdout.isTTY) return pino(options, bufferedOutput());
+  // A terminal may be closed while the program still drains.
+  const terminal = pino.destination({ dest: 1, sync: true }).on("error", () => {});
   return pino(
     options,
     pretty({
-      sync: true,
+      destination: terminal,
       hideObject: true,
       ignore: "pid,hostname",
       translateTime: "SYS:HH:MM:ss.l",

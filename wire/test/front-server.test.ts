@@ -127,6 +127,17 @@ describe("the end of a front server", () => {
     await ended;
   });
 
+  it("tells callers whose answer is still to begin, and who ask on, that their connection ends", async () => {
+    const open: ServerResponse[] = [];
+    const { server, port } = await listening((_request, response) => void open.push(response));
+    const socket = caller(port);
+    socket.write("GET /1 HTTP/1.1\r\nhost: x\r\n\r\n");
+    while (open.length === 0) await turn();
+    server.close();
+    open[0]?.end("last");
+    expect(await all(socket)).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*connection: close\r\n[^]*last/i);
+  });
+
   it("does not wait for connections that never asked", async () => {
     const { server, port } = await listening(() => {});
     const silent = caller(port);

@@ -9,15 +9,18 @@ import { BODY_LIMIT, Inference, type InferenceContext, STALL_MS } from "./serve/
 /** Above what a gateway lets through, which adds some of its own. */
 const HEADER_BYTES = 48 * 1_024;
 
+type ServerContext = Omit<ControlContext, "stopping"> & InferenceContext;
+
 /** The agent's listener: inference straight from the server, everything else by fastify, both on one port. */
 export class AgentServer {
   readonly #server: FrontServer;
-  readonly #context: ControlContext & InferenceContext;
+  readonly #context: ServerContext;
   readonly #inference: Inference;
   readonly #clock: Clock;
   #app: FastifyInstance | null = null;
+  #stopping: FarmError | null = null;
 
-  constructor(context: ControlContext & InferenceContext) {
+  constructor(context: ServerContext) {
     this.#context = context;
     this.#clock = context.clock;
     const connections = roomForCallers();
@@ -33,7 +36,7 @@ export class AgentServer {
 
   /** Listens; port 0 takes a free one. Rejects with the system's code when the address cannot be had. */
   async listen(at: { host: string; port: number }): Promise<{ url: string; port: number }> {
-    this.#app = await createControl(this.#context, (control) =>
+    this.#app = await createControl({ ...this.#context, stopping: () => this.#stopping }, (control) =>
       this.#server.onRequest((request, response) => {
         if (askedApi(pathOf(request.url ?? "")) !== null) {
           void this.#inference.handle(request, response);
@@ -49,6 +52,7 @@ export class AgentServer {
 
   /** No new connections; requests still on their way are told why, idle connections are closed, the others stay. */
   stopAccepting(why: FarmError): void {
+    this.#stopping = why;
     this.#server.close();
     this.#inference.turnAway(why);
   }

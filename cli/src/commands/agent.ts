@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { createLog } from "@farmgate/wire";
 import { longestStopMs, startAgent } from "@farmgate/worker-agent";
 import type { Command } from "commander";
@@ -7,6 +8,7 @@ import { scriptEnvironment } from "../config/script-environment.ts";
 import { graceful } from "../graceful-end.ts";
 import type { Io } from "../io.ts";
 import { listening } from "../listening.ts";
+import { fileState, reloadOnChange } from "../reload-on-change.ts";
 
 export function addAgentCommand(program: Command, io: Io): void {
   program
@@ -18,6 +20,7 @@ export function addAgentCommand(program: Command, io: Io): void {
 }
 
 async function runAgent(file: string, name: string | null, io: Io): Promise<void> {
+  const known = fileState(file);
   const opened = await openConfig(file, io.env);
   const config = agentPart(opened, name);
   const log = createLog(`agent ${config.name}`);
@@ -34,5 +37,28 @@ async function runAgent(file: string, name: string | null, io: Io): Promise<void
     config.listen,
     `listen.port in ${file}`,
   );
-  await graceful({ io, log, drainMs: longestStopMs(config), close: () => agent.close() }).ended;
+  const watching = reloadOnChange({
+    file,
+    known,
+    read: async () => agentPart(await openConfig(file, io.env), name),
+    reload(next) {
+      const restartNeeded = changedKeys(config, next);
+      // Of a farm file most changes are about others: those are not worth a line.
+      return { applied: opened.kind === "farm", restartNeeded };
+    },
+    clock: io.clock,
+    log,
+  });
+  const close = () => {
+    watching.stop();
+    return agent.close();
+  };
+  const drainMs = () => longestStopMs(config);
+  await graceful({ io, log, drainMs, close, onHangUp: () => watching.look() }).ended;
+}
+
+/** An agent holds models, queues and engines by what it was started with: a change of its file waits for a restart. */
+function changedKeys<T extends object>(before: T, next: T): string[] {
+  const keys = Object.keys({ ...before, ...next }) as (keyof T & string)[];
+  return keys.filter((key) => !isDeepStrictEqual(before[key], next[key]));
 }

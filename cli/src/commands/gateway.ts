@@ -1,4 +1,4 @@
-import { startGateway } from "@farmgate/gateway";
+import { type GatewayConfig, startGateway } from "@farmgate/gateway";
 import { createLog } from "@farmgate/wire";
 import type { Command } from "commander";
 import { gatewayPart } from "../config/gateway-part.ts";
@@ -7,7 +7,7 @@ import { portFlag } from "../flags.ts";
 import { graceful } from "../graceful-end.ts";
 import type { Io } from "../io.ts";
 import { listening } from "../listening.ts";
-import { reloadOnChange } from "../reload-on-change.ts";
+import { fileState, reloadOnChange } from "../reload-on-change.ts";
 
 export function addGatewayCommand(program: Command, io: Io): void {
   program
@@ -20,6 +20,7 @@ export function addGatewayCommand(program: Command, io: Io): void {
 
 async function runGateway(file: string, port: number | null, io: Io): Promise<void> {
   const read = async () => gatewayPart(await openConfig(file, io.env), port);
+  const known = fileState(file);
   const config = await read();
   const log = createLog("gateway");
   const { clock, random, version } = io;
@@ -28,10 +29,15 @@ async function runGateway(file: string, port: number | null, io: Io): Promise<vo
     config.listen,
     port === null ? `listen.port in ${file}` : "--port",
   );
-  const stopWatching = reloadOnChange({ file, read, reload: (next) => gateway.reload(next), log });
+  let drainMs = config.drain;
+  const reload = (next: GatewayConfig) => {
+    drainMs = next.drain;
+    return gateway.reload(next);
+  };
+  const watching = reloadOnChange({ file, known, read, reload, clock, log });
   const close = async () => {
-    stopWatching();
+    watching.stop();
     await gateway.close();
   };
-  await graceful({ io, log, drainMs: config.drain, close }).ended;
+  await graceful({ io, log, drainMs: () => drainMs, close, onHangUp: () => watching.look() }).ended;
 }

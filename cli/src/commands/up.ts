@@ -8,12 +8,13 @@ import { CommandError, usageError } from "../exit-code.ts";
 import { fixedPortFlag } from "../flags.ts";
 import { graceful } from "../graceful-end.ts";
 import type { Io } from "../io.ts";
+import { fileState, reloadOnChange } from "../reload-on-change.ts";
 import { selfCommand } from "../self-command.ts";
 import { type ChosenFarm, chooseFarm } from "../up/choose-farm.ts";
 import { exampleModel } from "../up/example-model.ts";
 import { FarmProcesses, type Trouble } from "../up/farm-processes.ts";
 import { farmOf } from "../up/open-farm.ts";
-import { longestStopMs, type ProcessPlan, processPlans } from "../up/process-plan.ts";
+import { type ProcessPlan, processPlans } from "../up/process-plan.ts";
 import { takenPorts } from "../up/taken-ports.ts";
 import { welcome } from "../up/welcome.ts";
 
@@ -38,31 +39,66 @@ async function up(options: UpOptions, io: Io): Promise<void> {
   const port = options.port ?? null;
   const chosen = await chooseFarm({ config: options.config ?? null, demo: options.demo === true });
   try {
-    const farm = farmOf(await openConfig(chosen.file, io.env), port);
-    const plans = processPlans(farm, chosen.file, port);
+    const known = fileState(chosen.file);
+    const read = async () => farmOf(await openConfig(chosen.file, io.env), port);
+    const plansOf = (farm: Farm) => processPlans(farm, chosen.file, port);
+    const farm = await read();
+    const plans = plansOf(farm);
     const taken = await takenPorts(plans, chosen.origin === "found-engines" ? null : chosen.file);
     if (taken.length > 0) throw new CommandError(taken.join("\n"));
-    await run(farm, plans, chosen, io);
+    await run({ farm, plans, chosen, known, read, plansOf }, io);
   } finally {
     await chosen.tidy();
   }
 }
 
+interface Run {
+  farm: Farm;
+  plans: readonly ProcessPlan[];
+  chosen: ChosenFarm;
+  /** The file's state from before it was read. */
+  known: string;
+  read: () => Promise<Farm>;
+  plansOf: (farm: Farm) => ProcessPlan[];
+}
+
 /** Never resolves: the process ends with the farm. */
-async function run(farm: Farm, plans: readonly ProcessPlan[], chosen: ChosenFarm, io: Io): Promise<void> {
+async function run({ farm, plans, chosen, known, read, plansOf }: Run, io: Io): Promise<void> {
   const log = createLog("up");
   const processes: FarmProcesses = new FarmProcesses(plans, io, log, (reason) => end.fail(reason));
+  const watching = reloadOnChange({
+    file: chosen.file,
+    known,
+    // What is wrong with it the programs say themselves.
+    read: () => read().catch(() => null),
+    reload(next) {
+      if (next === null) return { applied: true, restartNeeded: [] };
+      processes.gatewayDrains(next.gateway.drain);
+      return { applied: true, restartNeeded: otherPrograms(plans, plansOf(next)) };
+    },
+    clock: io.clock,
+    log,
+  });
   const close = async () => {
+    watching.stop();
     await processes.stop();
     await chosen.tidy();
   };
   const endHard = () => processes.kill();
-  const end = graceful({ io, log, drainMs: longestStopMs(plans), close, endHard });
+  const onHangUp = () => log.info("SIGHUP: each program applies a changed file by itself, or says that it cannot");
+  const end = graceful({ io, log, drainMs: () => processes.longestStopMs, close, onHangUp, endHard });
   const troubles = await processes.start();
   const lost = troubles.find((trouble) => trouble.plan.role === "gateway");
   if (lost === undefined) io.stdout.write(await greeting(farm, chosen, troubles, io));
   else end.fail(`the gateway is not up: ${lost.reason}`);
   await end.ended;
+}
+
+/** The programs that one of the two has and the other has not. */
+function otherPrograms(before: readonly ProcessPlan[], after: readonly ProcessPlan[]): string[] {
+  const titles = (plans: readonly ProcessPlan[]) => new Set(plans.map(({ title }) => title));
+  const [were, are] = [titles(before), titles(after)];
+  return [...were, ...are].filter((title) => !were.has(title) || !are.has(title));
 }
 
 async function greeting(farm: Farm, chosen: ChosenFarm, troubles: readonly Trouble[], io: Io): Promise<string> {

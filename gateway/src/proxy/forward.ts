@@ -4,6 +4,7 @@ import { answerError } from "@farmgate/wire";
 import { serveJoined } from "../batching/serve-joined.ts";
 import { deadlineError, isTaken, type Nothing, type Taken, takeWorker } from "../admission/take-worker.ts";
 import { admit, afterOneOf } from "../admission/come-again.ts";
+import { drainingError } from "../admission/draining-error.ts";
 import { untilReady } from "../admission/until-ready.ts";
 import { copyOf } from "../catalog/copy.ts";
 import type { Farm } from "../farm.ts";
@@ -48,7 +49,7 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
     call.caller = farm.access.identify(call.request);
     leaveKey = enterByKey(farm, call);
     admit(farm, call);
-    if (farm.draining) throw new FarmError("draining", "The gateway is about to stop.", { retryAfterS: 5 });
+    if (farm.draining) throw drainingError();
     const received = await receive(farm, call);
     call.takesComments = takesComments(call, received);
     if (!farm.isReady) await untilReady(farm, call);

@@ -23,6 +23,8 @@ export interface ControlContext {
   /** The attached engines. */
   engines: () => readonly EngineStatus[];
   metrics: AgentMetrics;
+  /** Why nothing is taken any more, for good; null: the agent does not stop. */
+  stopping: () => FarmError | null;
   readLog: ReadLog;
   clock: Clock;
   log: Log;
@@ -99,6 +101,8 @@ function addOrders(app: FastifyInstance, context: ControlContext): void {
   for (const order of ["drain", "resume"] as const) {
     app.post(`/${order}`, ({ caller }, reply) => {
       onlyAdmins(caller);
+      const stopping = context.stopping();
+      if (stopping !== null && order === "resume") throw stopping;
       executor.tell({ type: order });
       context.log.info({ request_id: requestId(reply) }, order === "drain" ? "draining by order" : "resumed by order");
       return { draining: executor.view().draining };
