@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { type Clock, originForm } from "@farmgate/shared";
 import { CallerSocket } from "./caller-socket.ts";
 import { refuseNonsense } from "./refuse-nonsense.ts";
+import { TlsDoor, type TlsPair } from "./tls-door.ts";
 
 /** Idle connections of callers are kept longer than any usual proxy in front keeps its own to us; in milliseconds. */
 const KEEP_ALIVE_MS = 75_000;
@@ -49,12 +50,14 @@ export class FrontServer extends Server {
   #open = 0;
   readonly #webSockets = new Set<Socket>();
   #onClosed: () => void = () => {};
+  /** null: callers speak plain HTTP. */
+  readonly #tls: TlsDoor | null;
 
   /**
    * Limits in bytes. A caller who asks first (`Expect: 100-continue`) is not asked to send more than `bodyLimit`; any
-   * other expectation means nothing here and is no reason to refuse.
+   * other expectation means nothing here and is no reason to refuse. With `tls` it speaks HTTPS alone.
    */
-  constructor(limits: { body: () => number; headers: number }) {
+  constructor(limits: { body: () => number; headers: number }, tls: TlsPair | null = null) {
     super({ ...SETTINGS, maxHeaderSize: limits.headers, IncomingMessage: Incoming });
     this.on("request", (request, response) => {
       request.url = originForm(request.url ?? "/");
@@ -68,6 +71,13 @@ export class FrontServer extends Server {
       this.emit("request", request, response);
     });
     this.on("clientError", refuseNonsense);
+    // It takes what listens to connections so far with it.
+    this.#tls = tls === null ? null : new TlsDoor(this, tls);
+  }
+
+  /** From now on new connections are shown this certificate. Throws when it cannot be used; then the old one stays. */
+  renew(pair: TlsPair): void {
+    this.#tls?.renew(pair);
   }
 
   /** Hands on what callers want to turn into a WebSocket; without this they are requests like any other. */
@@ -90,6 +100,7 @@ export class FrontServer extends Server {
   /** Node forgets a connection that it has handed over. */
   override closeAllConnections(): void {
     super.closeAllConnections();
+    this.#tls?.closeArriving();
     for (const socket of this.#webSockets) socket.destroy();
   }
 
@@ -103,7 +114,8 @@ export class FrontServer extends Server {
       });
     });
     const { address, family, port } = this.address() as AddressInfo;
-    return { url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`, port };
+    const scheme = this.#tls === null ? "http" : "https";
+    return { url: `${scheme}://${family === "IPv6" ? `[${address}]` : address}:${port}`, port };
   }
 
   /**

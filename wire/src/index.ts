@@ -17,6 +17,7 @@ export * from "./read-body.ts";
 export * from "./refuse-nonsense.ts";
 export * from "./request-headers.ts";
 export * from "./system-clock.ts";
+export type { TlsPair } from "./tls-door.ts";
 export * from "./tunnel.ts";
 export * from "./upstream.ts";
 export * from "./upstreams.ts";
