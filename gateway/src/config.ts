@@ -1,9 +1,11 @@
 import {
   accessKey,
   duration,
+  file,
   httpUrl,
   isLoopback,
   listen,
+  listenerTls,
   name,
   nameKey,
   type ReportProblem,
@@ -21,6 +23,8 @@ const modelName = z.string().min(1, "must not be empty").max(300);
 const worker = z.strictObject({
   name,
   url: httpUrl,
+  /** Who may have signed its certificate; unset: whom this machine trusts. In the file a file's name, here its text. */
+  ca: file.nullable().default(null),
   engine: z.enum(["auto", ...ENGINE_NAMES]).default("auto"),
   weight: z.number().positive().nullable().default(null),
   models: z
@@ -91,7 +95,7 @@ const shape = z.strictObject({
   /** These comments tell what is waited for. */
   loadingStatus: z.boolean().default(false),
   redis: notOffered("several gateways that act as one"),
-  tls: notOffered("TLS on the gateway's own port"),
+  tls: listenerTls,
   cors: z.strictObject({ origins: z.array(z.string().min(1)).default([]) }).prefault({}),
 });
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock, Random } from "@farmgate/shared";
-import { BodyRoom, FrontServer, KeyRing, type Log, Upstreams } from "@farmgate/wire";
+import { BodyRoom, FrontServer, KeyRing, type Log, type TlsPair, Upstreams } from "@farmgate/wire";
 import { BatchLimits } from "./batching/batch-limits.ts";
 import { OpenBatches } from "./batching/open-batches.ts";
 import { WaitingRoom } from "./admission/waiting-room.ts";
@@ -35,6 +35,8 @@ const HEADER_BYTES = 32 * 1_024;
 
 export interface GatewayOptions {
   config: GatewayConfig;
+  /** What `config.tls` names; null or absent: plain HTTP. */
+  tls?: TlsPair | null;
   clock: Clock;
   random: Random;
   log: Log;
@@ -46,6 +48,8 @@ export interface RunningGateway {
   port: number;
   /** Applies a changed configuration without dropping anything; says which keys wait for a restart. */
   reload(config: GatewayConfig): Reloaded;
+  /** Shows new connections a renewed certificate. Throws when it cannot be used; then the old one stays. */
+  renew(pair: TlsPair): void;
   /** Drains: running answers end within `drain`, then everything stops. */
   close(): Promise<void>;
 }
@@ -65,7 +69,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     const news = [...workerNews(before, after), ...breakerNews(before, after)];
     for (const { level, worker, message } of news) log[level]({ worker }, `${worker} ${message}`);
   });
-  const server = new FrontServer({ body: () => farm.config.limits.body, headers: HEADER_BYTES });
+  const server = new FrontServer({ body: () => farm.config.limits.body, headers: HEADER_BYTES }, options.tls);
   const app = await createControl(farm, (control) => server.on("request", createDoor(farm, control)));
   server.onWebSocket(createSocketDoor(farm));
   const { url, port } = await server.listenOn(config.listen);
@@ -80,6 +84,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     url,
     port,
     reload: (next) => reloadFarm(farm, poller, next),
+    renew: (pair) => server.renew(pair),
     close() {
       closing ??= drainFarm(farm, app, server, poller);
       return closing;

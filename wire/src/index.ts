@@ -18,6 +18,7 @@ export * from "./refuse-nonsense.ts";
 export * from "./request-headers.ts";
 export * from "./system-clock.ts";
 export type { TlsPair } from "./tls-door.ts";
+export { tlsTrouble } from "./tls-words.ts";
 export * from "./tunnel.ts";
 export * from "./upstream.ts";
 export * from "./upstreams.ts";

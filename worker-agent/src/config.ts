@@ -4,6 +4,7 @@ import {
   duration,
   httpUrl,
   listen,
+  listenerTls,
   name,
   secret,
   size,
@@ -109,10 +110,7 @@ const shape = z.strictObject({
     .unknown()
     .optional()
     .refine((value) => value === undefined, NOT_YET),
-  tls: z
-    .unknown()
-    .optional()
-    .refine((value) => value === undefined, NOT_YET),
+  tls: listenerTls,
   drain: duration.default(300_000),
 });
 export type AgentShape = z.output<typeof shape>;

@@ -1,5 +1,5 @@
 import { type Clock, type FarmError, HEADER, pathOf } from "@farmgate/shared";
-import { FrontServer } from "@farmgate/wire";
+import { FrontServer, type TlsPair } from "@farmgate/wire";
 import type { FastifyInstance } from "fastify";
 import { askedApi } from "./serve/agent-paths.ts";
 import { requestIdOf } from "./serve/asked.ts";
@@ -11,13 +11,14 @@ const HEADER_BYTES = 48 * 1_024;
 
 /** The agent's listener: inference straight from the server, everything else by fastify, both on one port. */
 export class AgentServer {
-  readonly #server = new FrontServer({ body: () => BODY_LIMIT, headers: HEADER_BYTES });
+  readonly #server: FrontServer;
   readonly #context: ControlContext & InferenceContext;
   readonly #inference: Inference;
   readonly #clock: Clock;
   #app: FastifyInstance | null = null;
 
-  constructor(context: ControlContext & InferenceContext) {
+  constructor(context: ControlContext & InferenceContext, tls: TlsPair | null) {
+    this.#server = new FrontServer({ body: () => BODY_LIMIT, headers: HEADER_BYTES }, tls);
     this.#context = context;
     this.#clock = context.clock;
     this.#inference = new Inference(context);
@@ -37,6 +38,11 @@ export class AgentServer {
     );
     this.#server.onWebSocket((socket) => void this.#inference.handle(socket.request, socket.response, socket));
     return this.#server.listenOn(at);
+  }
+
+  /** Shows new connections a renewed certificate. Throws when it cannot be used; then the old one stays. */
+  renew(pair: TlsPair): void {
+    this.#server.renew(pair);
   }
 
   /** No new connections; requests still on their way are told why, idle connections are closed, the others stay. */

@@ -121,7 +121,6 @@ models: [{ name: a, url: "http://h:1", slot: 1 }, { name: a, url: "http://h:2" }
 
   it.each([
     ["registration", 'gateway: { url: "http://h:1" }', "gateway"],
-    ["tls", "tls: { cert: a, key: b }", "tls"],
   ])("says that it does not offer %s yet", (_what, text, path) => {
     expect(problems(text).join("\n")).toContain(`${path}: is not offered by this version yet`);
   });

@@ -1,11 +1,15 @@
+import { formatProblem } from "@farmgate/shared";
 import { createLog } from "@farmgate/wire";
 import { longestStopMs, startAgent } from "@farmgate/worker-agent";
 import type { Command } from "commander";
+import { agentFiles, pairAnew } from "../config/certificate-files.ts";
+import { Certificates } from "../config/certificates.ts";
 import { agentPart } from "../config/agent-part.ts";
 import { openConfig } from "../config/open-config.ts";
 import { scriptEnvironment } from "../config/script-environment.ts";
 import { graceful } from "../graceful-end.ts";
 import type { Io } from "../io.ts";
+import { renewOnChange } from "../renew-certificates.ts";
 import { listening } from "../listening.ts";
 
 export function addAgentCommand(program: Command, io: Io): void {
@@ -19,12 +23,16 @@ export function addAgentCommand(program: Command, io: Io): void {
 
 async function runAgent(file: string, name: string | null, io: Io): Promise<void> {
   const opened = await openConfig(file, io.env);
-  const config = agentPart(opened, name);
+  const found = new Certificates(opened, io.clock.wall());
+  const { config, tls } = await agentFiles(opened, agentPart(opened, name), found);
+  found.orThrow();
   const log = createLog(`agent ${config.name}`);
+  for (const warning of found.warnings) log.warn(formatProblem(warning, file));
   const agent = await listening(
     () =>
       startAgent({
         config,
+        tls,
         directory: opened.directory,
         environment: scriptEnvironment(io.env, opened.document.env),
         clock: io.clock,
@@ -34,5 +42,16 @@ async function runAgent(file: string, name: string | null, io: Io): Promise<void
     config.listen,
     `listen.port in ${file}`,
   );
-  await graceful({ io, log, drainMs: longestStopMs(config), close: () => agent.close() }).ended;
+  const stopRenewing = renewOnChange({
+    files: config.tls,
+    directory: opened.directory,
+    read: () => pairAnew(opened, config.tls, io.clock.wall()),
+    renew: (pair) => agent.renew(pair),
+    log,
+  });
+  const close = async () => {
+    stopRenewing();
+    await agent.close();
+  };
+  await graceful({ io, log, drainMs: longestStopMs(config), close }).ended;
 }

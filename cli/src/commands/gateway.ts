@@ -1,12 +1,16 @@
 import { startGateway } from "@farmgate/gateway";
+import { formatProblem } from "@farmgate/shared";
 import { createLog } from "@farmgate/wire";
 import type { Command } from "commander";
+import { gatewayFiles, pairAnew } from "../config/certificate-files.ts";
+import { Certificates } from "../config/certificates.ts";
 import { gatewayPart } from "../config/gateway-part.ts";
 import { openConfig } from "../config/open-config.ts";
 import { portFlag } from "../flags.ts";
 import { graceful } from "../graceful-end.ts";
 import type { Io } from "../io.ts";
 import { listening } from "../listening.ts";
+import { renewOnChange } from "../renew-certificates.ts";
 import { reloadOnChange } from "../reload-on-change.ts";
 
 export function addGatewayCommand(program: Command, io: Io): void {
@@ -19,18 +23,33 @@ export function addGatewayCommand(program: Command, io: Io): void {
 }
 
 async function runGateway(file: string, port: number | null, io: Io): Promise<void> {
-  const read = async () => gatewayPart(await openConfig(file, io.env), port);
-  const config = await read();
+  const read = async () => {
+    const opened = await openConfig(file, io.env);
+    const found = new Certificates(opened, io.clock.wall());
+    const files = await gatewayFiles(opened, gatewayPart(opened, port), found);
+    found.orThrow();
+    return { ...files, opened, warnings: found.warnings };
+  };
+  const { config, tls, opened, warnings } = await read();
   const log = createLog("gateway");
+  for (const warning of warnings) log.warn(formatProblem(warning, file));
   const { clock, random, version } = io;
   const gateway = await listening(
-    () => startGateway({ config, clock, random, log, version }),
+    () => startGateway({ config, tls, clock, random, log, version }),
     config.listen,
     port === null ? `listen.port in ${file}` : "--port",
   );
-  const stopWatching = reloadOnChange({ file, read, reload: (next) => gateway.reload(next), log });
+  const stopWatching = reloadOnChange({ file, read, reload: (next) => gateway.reload(next.config), log });
+  const stopRenewing = renewOnChange({
+    files: config.tls,
+    directory: opened.directory,
+    read: () => pairAnew(opened, config.tls, io.clock.wall()),
+    renew: (pair) => gateway.renew(pair),
+    log,
+  });
   const close = async () => {
     stopWatching();
+    stopRenewing();
     await gateway.close();
   };
   await graceful({ io, log, drainMs: config.drain, close }).ended;

@@ -1,5 +1,7 @@
 import { createLog } from "@farmgate/wire";
 import type { Command } from "commander";
+import { namesIn } from "../config/certificates.ts";
+import { shownCertificates } from "../config/certificate-files.ts";
 import { urlOf } from "../config/derived-workers.ts";
 import type { Farm } from "../config/farm-schema.ts";
 import { openConfig } from "../config/open-config.ts";
@@ -37,8 +39,9 @@ async function up(options: UpOptions, io: Io): Promise<void> {
   const port = options.port ?? null;
   const chosen = await chooseFarm({ config: options.config ?? null, demo: options.demo === true });
   try {
-    const farm = farmOf(await openConfig(chosen.file, io.env), port);
-    const plans = processPlans(farm, chosen.file, port);
+    const opened = await openConfig(chosen.file, io.env);
+    const farm = farmOf(opened, port);
+    const plans = processPlans(farm, chosen.file, port, await shownCertificates(opened, farm, io.clock.wall()));
     const taken = await takenPorts(plans, chosen.origin === "found-engines" ? null : chosen.file);
     if (taken.length > 0) throw new CommandError(taken.join("\n"));
     await run(farm, plans, chosen, io);
@@ -59,15 +62,16 @@ async function run(farm: Farm, plans: readonly ProcessPlan[], chosen: ChosenFarm
   const end = graceful({ io, log, drainMs: longestStopMs(plans), close, endHard });
   const troubles = await processes.start();
   const lost = troubles.find((trouble) => trouble.plan.role === "gateway");
-  if (lost === undefined) io.stdout.write(await greeting(farm, chosen, troubles, io));
+  if (lost === undefined) io.stdout.write(await greeting(farm, chosen, troubles, plans.at(-1)?.shows ?? null, io));
   else end.fail(`the gateway is not up: ${lost.reason}`);
   await end.ended;
 }
 
-async function greeting(farm: Farm, chosen: ChosenFarm, troubles: readonly Trouble[], io: Io): Promise<string> {
-  const { listen, keys } = farm.gateway;
-  const url = urlOf(listen);
-  const model = await exampleModel(url, keys.find((entry) => entry.models.includes("*"))?.key ?? null);
+async function greeting(farm: Farm, chosen: ChosenFarm, troubles: readonly Trouble[], shows: string | null, io: Io): Promise<string> {
+  const { listen, keys, tls } = farm.gateway;
+  const url = urlOf(listen, tls !== null);
+  const key = keys.find((entry) => entry.models.includes("*"))?.key ?? null;
+  const model = await exampleModel(url, key, shows);
   const { origin, file, engines } = chosen;
   return welcome({
     url,
@@ -76,6 +80,7 @@ async function greeting(farm: Farm, chosen: ChosenFarm, troubles: readonly Troub
     engines,
     model,
     keyNeeded: keys.length > 0,
+    certificateNames: shows === null ? null : namesIn(shows),
     troubles,
     command: selfCommand(io.env),
   });

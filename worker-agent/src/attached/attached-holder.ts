@@ -1,6 +1,5 @@
 import type { Clock } from "@farmgate/shared";
-import type { Log } from "@farmgate/wire";
-import { Agent } from "undici";
+import { createPollAgent, type Log } from "@farmgate/wire";
 import type { AgentConfig } from "../config.ts";
 import type { HeldResult, Holder } from "../holders/holder.ts";
 import type { ServedModel } from "../served-model.ts";
@@ -40,7 +39,7 @@ export interface AttachedHolderDeps {
 export class AttachedHolder implements Holder {
   readonly #engines: ReadonlyMap<string, AttachedEngine>;
   readonly #deps: AttachedHolderDeps;
-  readonly #dispatcher = new Agent({ connect: { timeout: 10_000 } });
+  readonly #dispatcher = createPollAgent();
 
   /** `configured`: the models of the configuration, whose names no engine's model can have. */
   constructor(config: AgentConfig, configured: readonly ServedModel[], deps: AttachedHolderDeps) {
