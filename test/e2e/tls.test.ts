@@ -1,6 +1,7 @@
 import { copyFile, cp, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { connect } from "node:tls";
 import { Agent, request } from "undici";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Cleanup, type FarmgateProcess, runFarmgate } from "../harness/farmgate-process.ts";
@@ -22,7 +23,10 @@ let trusting: Agent;
 
 /** Puts these certificates where the farm's file names them, as a renewal does: one file, then the other. */
 async function show(name: string): Promise<void> {
-  for (const [from, to] of [[`${name}.pem`, "shown.pem"], [`${name}.key.pem`, "shown.key.pem"]] as const) {
+  for (const [from, to] of [
+    [`${name}.pem`, "shown.pem"],
+    [`${name}.key.pem`, "shown.key.pem"],
+  ] as const) {
     await copyFile(join(folder, from), join(folder, "new"));
     await rename(join(folder, "new"), join(folder, to));
   }
@@ -32,11 +36,6 @@ async function show(name: string): Promise<void> {
 async function shownAt(address: string): Promise<string> {
   let name = "";
   const ca = await readFile(AUTHORITY, "utf8");
-  const agent = new Agent({ connect: { ca } });
-  agent.on("connect", () => {});
-  await request(`${address}/health`, { dispatcher: agent }).then((answer) => answer.body.dump());
-  await agent.close();
-  const { connect } = await import("node:tls");
   const { hostname, port } = new URL(address);
   await new Promise<void>((resolve) => {
     const socket = connect({ host: hostname, port: Number(port), ca }, () => {
@@ -78,16 +77,20 @@ describe("a farm whose gateway and agent speak HTTPS", () => {
     expect(up.output()).not.toContain("NOT UP");
   });
 
-  test("serves a model of the agent behind HTTPS, whose certificate it knows from the same file", async () => {
+  /** A chat with the agent's model; the worker that served it. */
+  async function askMac(): Promise<unknown> {
     const answer = await request(`${url}/v1/chat/completions`, {
       dispatcher: trusting,
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ model: "small", messages: [{ role: "user", content: "hello" }] }),
     });
-    expect(answer.statusCode).toBe(200);
-    expect(answer.headers["x-farmgate-worker"]).toBe("mac");
     await answer.body.dump();
+    return answer.statusCode === 200 ? answer.headers["x-farmgate-worker"] : answer.statusCode;
+  }
+
+  test("serves a model of the agent behind HTTPS, whose certificate it knows from the same file", async () => {
+    expect(await askMac()).toBe("mac");
   });
 
   test("is asked by `status` and `explain` once its authority is trusted, and they say how", async () => {
@@ -108,6 +111,15 @@ describe("a farm whose gateway and agent speak HTTPS", () => {
     await copyFile(join(folder, "renewed.key.pem"), join(folder, "shown.key.pem"));
     await until(async () => (await shownAt(url)) === "Farmgate test renewed", "the gateway shows the renewed one");
     await until(async () => (await shownAt(agentUrl)) === "Farmgate test renewed", "the agent shows the renewed one");
+    // Its agent is trusted by the renewed one, too.
+    await until(async () => (await askMac()) === "mac", "the agent is trusted again");
+    await until(
+      async () =>
+        (await command(["status", "--gateway", url], { NODE_EXTRA_CA_CERTS: AUTHORITY })).stdout.includes(
+          "mac     healthy",
+        ),
+      "it is polled",
+    );
     expect(up.output()).not.toContain("PRIVATE KEY");
   });
 });
@@ -118,5 +130,8 @@ test("a certificate that cannot be used is told by `check` and at the start, wit
   await writeFile(file, text);
   const problem = "gateway.yaml:3: tls.key: renewed.key.pem is not the key of server.pem";
   expect(await command(["check", file])).toMatchObject({ code: 1, stdout: expect.stringContaining(problem) });
-  expect(await command(["gateway", "--config", file])).toMatchObject({ code: 2, stderr: expect.stringContaining(problem) });
+  expect(await command(["gateway", "--config", file])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(problem),
+  });
 });

@@ -42,13 +42,11 @@ async function runAgent(file: string, name: string | null, io: Io): Promise<void
     config.listen,
     `listen.port in ${file}`,
   );
-  const stopRenewing = renewOnChange({
-    files: config.tls,
-    directory: opened.directory,
-    read: () => pairAnew(opened, config.tls, io.clock.wall()),
-    renew: (pair) => agent.renew(pair),
-    log,
-  });
+  const take = async () => {
+    const pair = await pairAnew(opened, config.tls, io.clock.wall());
+    if (pair !== null) agent.renew(pair);
+  };
+  const stopRenewing = renewOnChange({ files: found.files, take, log });
   const close = async () => {
     stopRenewing();
     await agent.close();

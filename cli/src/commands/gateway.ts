@@ -28,25 +28,30 @@ async function runGateway(file: string, port: number | null, io: Io): Promise<vo
     const found = new Certificates(opened, io.clock.wall());
     const files = await gatewayFiles(opened, gatewayPart(opened, port), found);
     found.orThrow();
-    return { ...files, opened, warnings: found.warnings };
+    return { ...files, opened, found };
   };
-  const { config, tls, opened, warnings } = await read();
+  const { config, tls, opened, found } = await read();
   const log = createLog("gateway");
-  for (const warning of warnings) log.warn(formatProblem(warning, file));
+  for (const warning of found.warnings) log.warn(formatProblem(warning, file));
   const { clock, random, version } = io;
   const gateway = await listening(
     () => startGateway({ config, tls, clock, random, log, version }),
     config.listen,
     port === null ? `listen.port in ${file}` : "--port",
   );
-  const stopWatching = reloadOnChange({ file, read, reload: (next) => gateway.reload(next.config), log });
-  const stopRenewing = renewOnChange({
-    files: config.tls,
-    directory: opened.directory,
-    read: () => pairAnew(opened, config.tls, io.clock.wall()),
-    renew: (pair) => gateway.renew(pair),
-    log,
-  });
+  const renew = async () => {
+    gateway.reload((await read()).config);
+    // By the names that it was started with: others wait for a restart.
+    const pair = await pairAnew(opened, config.tls, io.clock.wall());
+    if (pair !== null) gateway.renew(pair);
+  };
+  let stopRenewing = renewOnChange({ files: found.files, take: renew, log });
+  const reload = (next: Awaited<ReturnType<typeof read>>) => {
+    stopRenewing();
+    stopRenewing = renewOnChange({ files: [...found.files, ...next.found.files], take: renew, log });
+    return gateway.reload(next.config);
+  };
+  const stopWatching = reloadOnChange({ file, read, reload, log });
   const close = async () => {
     stopWatching();
     stopRenewing();

@@ -67,7 +67,13 @@ async function run(farm: Farm, plans: readonly ProcessPlan[], chosen: ChosenFarm
   await end.ended;
 }
 
-async function greeting(farm: Farm, chosen: ChosenFarm, troubles: readonly Trouble[], shows: string | null, io: Io): Promise<string> {
+async function greeting(
+  farm: Farm,
+  chosen: ChosenFarm,
+  troubles: readonly Trouble[],
+  shows: string | null,
+  io: Io,
+): Promise<string> {
   const { listen, keys, tls } = farm.gateway;
   const url = urlOf(listen, tls !== null);
   const key = keys.find((entry) => entry.models.includes("*"))?.key ?? null;

@@ -13,6 +13,8 @@ export class Certificates {
   readonly problems: ConfigProblem[] = [];
   /** What its owner should know, but can be used. */
   readonly warnings: ConfigProblem[] = [];
+  /** Absolute paths of all that was looked at. */
+  readonly files = new Set<string>();
   readonly #opened: OpenedConfig;
   readonly #wallMs: number;
 
@@ -57,8 +59,10 @@ export class Certificates {
   }
 
   async #read(file: string, at: Place): Promise<string | null> {
+    const path = resolve(this.#opened.directory, file);
+    this.files.add(path);
     try {
-      return await readFile(resolve(this.#opened.directory, file), "utf8");
+      return await readFile(path, "utf8");
     } catch (error) {
       this.#report(this.problems, at, `${file} cannot be read: ${whyUnreadable(error)}`);
       return null;

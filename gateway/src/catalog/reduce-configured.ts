@@ -3,7 +3,7 @@ import { newWorker, type TrackedWorker } from "./tracked.ts";
 import type { WorkerConfig } from "./types.ts";
 
 /**
- * The workers of a new configuration, in its order. One whose address, trust and engine stay keeps what is known of it;
+ * The workers of a new configuration, in its order. One whose address and engine stay keeps what is known of it;
  * a new key gives a misconfigured one another chance at once.
  */
 export function reduceConfigured(
@@ -29,7 +29,7 @@ function withConfig(worker: TrackedWorker, config: WorkerConfig): TrackedWorker 
 }
 
 function sameTarget(a: WorkerConfig, b: WorkerConfig): boolean {
-  return a.url === b.url && (a.ca ?? null) === (b.ca ?? null) && a.engine === b.engine;
+  return a.url === b.url && a.engine === b.engine;
 }
 
 function sameModels(a: WorkerConfig, b: WorkerConfig): boolean {
@@ -43,6 +43,7 @@ function sameConfig(a: WorkerConfig, b: WorkerConfig): boolean {
     a.weight === b.weight &&
     a.maxConcurrent === b.maxConcurrent &&
     a.apiKey === b.apiKey &&
+    (a.ca ?? null) === (b.ca ?? null) &&
     a.drainOnAbort.bytes === b.drainOnAbort.bytes &&
     a.drainOnAbort.time === b.drainOnAbort.time
   );
