@@ -78,18 +78,36 @@ describe("a worker by HTTPS", () => {
   });
 
   it.each([
-    ["signed by itself", "self-signed", {}, /signed by itself \(DEPTH_ZERO_SELF_SIGNED_CERT\): set `ca` to a file with it/],
-    ["signed by nobody known", "server", {}, /nobody here trusts who signed its certificate \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\): set `ca`/],
+    [
+      "signed by itself",
+      "self-signed",
+      {},
+      /signed by itself \(DEPTH_ZERO_SELF_SIGNED_CERT\): set `ca` to a file with it/,
+    ],
+    [
+      "signed by nobody known",
+      "server",
+      {},
+      /nobody here trusts who signed its certificate \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\): set `ca`/,
+    ],
     ["of another than `ca`", "server", { ca: pem("self-signed.pem") }, /nobody here trusts who signed/],
-    ["for another name", "elsewhere", { ca: AUTHORITY }, /other names than the one in its URL \(ERR_TLS_CERT_ALTNAME_INVALID\)/],
+    [
+      "for another name",
+      "elsewhere",
+      { ca: AUTHORITY },
+      /other names than the one in its URL \(ERR_TLS_CERT_ALTNAME_INVALID\)/,
+    ],
     ["expired", "expired", { ca: AUTHORITY }, /has expired \(CERT_HAS_EXPIRED\)/],
-  ] as const)("is refused with a certificate that is %s, and its owner and the caller are told why", async (_what, name, more, words) => {
-    const { problem, told } = await refusal(await worker(name), more);
-    expect(problem).toMatch(words);
-    expect(told).toMatch(words);
-    // What the certificate says of itself is the peer's own.
-    expect(problem + told).not.toContain("elsewhere.example");
-  });
+  ] as const)(
+    "is refused with a certificate that is %s, and its owner and the caller are told why",
+    async (_what, name, more, words) => {
+      const { problem, told } = await refusal(await worker(name), more);
+      expect(problem).toMatch(words);
+      expect(told).toMatch(words);
+      // What the certificate says of itself is the peer's own.
+      expect(problem + told).not.toContain("elsewhere.example");
+    },
+  );
 
   it("is told to speak plain HTTP, if it does", async () => {
     const plain = createHttpServer(serve);
@@ -100,7 +118,11 @@ describe("a worker by HTTPS", () => {
 
   it("is given up within the connect time-out when it accepts and never encrypts", async () => {
     const silent = createTcpServer((socket) => socket.on("error", () => {}));
-    const { gateway } = await farm(`https://127.0.0.1:${await port(silent)}`, { ca: AUTHORITY }, { timeouts: { connect: "300ms" } });
+    const { gateway } = await farm(
+      `https://127.0.0.1:${await port(silent)}`,
+      { ca: AUTHORITY },
+      { timeouts: { connect: "300ms" } },
+    );
     const error = await errorOf(await chat(gateway));
     expect(error).toMatchObject({ status: 504, code: "timeout_connect" });
   });
