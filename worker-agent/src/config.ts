@@ -2,6 +2,7 @@ import { ENGINE_NAMES } from "@farmgate/engines";
 import {
   accessKey,
   duration,
+  file,
   httpUrl,
   listen,
   listenerTls,
@@ -48,9 +49,13 @@ const queueSchema = z
   })
   .prefault({});
 
+/** Who may have signed its certificate; unset: whom this machine trusts. In the file a file's name, here its text. */
+const ca = file.nullable().default(null);
+
 const modelSchema = z.strictObject({
   name,
   url: httpUrl,
+  ca,
   model: name.optional(),
   aliases: z.array(name).default([]),
   slots: wholeNumber(1).default(4),
@@ -83,6 +88,7 @@ const engineModelSchema = z.strictObject({
 /** A server that loads its own models; what it lists is served. */
 const engineSchema = z.strictObject({
   url: httpUrl,
+  ca,
   engine: z.enum(["auto", ...ENGINE_NAMES]).default("auto"),
   apiKey: secret.nullable().default(null),
   /** Requests at once for each model; unset: what it reports, else what its kind of engine does by default. */

@@ -119,11 +119,12 @@ models: [{ name: a, url: "http://h:1", slot: 1 }, { name: a, url: "http://h:2" }
     ]);
   });
 
-  it.each([
-    ["registration", 'gateway: { url: "http://h:1" }', "gateway"],
-  ])("says that it does not offer %s yet", (_what, text, path) => {
-    expect(problems(text).join("\n")).toContain(`${path}: is not offered by this version yet`);
-  });
+  it.each([["registration", 'gateway: { url: "http://h:1" }', "gateway"]])(
+    "says that it does not offer %s yet",
+    (_what, text, path) => {
+      expect(problems(text).join("\n")).toContain(`${path}: is not offered by this version yet`);
+    },
+  );
 
   it("refuses waits of no length", () => {
     const text = `swap: { command: x, timeout: 0, poll: 0s }\nmodels: [{ name: a, url: "http://h:1", timeout: 0 }]`;

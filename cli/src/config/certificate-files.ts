@@ -37,7 +37,11 @@ export async function agentFiles(
   found: Certificates,
 ): Promise<WithCertificates<AgentConfig>> {
   const at = opened.kind === "farm" ? ["agents", indexOf(opened, config)] : [];
-  return { config, tls: await found.pair(config.tls, [...at, "tls"]) };
+  const tls = await found.pair(config.tls, [...at, "tls"]);
+  const withCa = <T extends { ca: string | null }>(list: readonly T[], key: string) =>
+    Promise.all(list.map(async (one, i) => ({ ...one, ca: await found.authorities(one.ca, [...at, key, i, "ca"]) })));
+  const models = await withCa(config.models, "models");
+  return { config: { ...config, models, engines: await withCa(config.engines, "engines") }, tls };
 }
 
 /** What a listener shows, read once more. Rejects with a ConfigError when it cannot be used. */
