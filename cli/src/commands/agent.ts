@@ -34,7 +34,7 @@ async function runAgent(file: string, name: string | null, io: Io): Promise<void
         config,
         tls,
         directory: opened.directory,
-        environment: scriptEnvironment(io.env, opened.document.env),
+        environment: scriptEnvironment(io.env, opened.document),
         clock: io.clock,
         log,
         version: io.version,

@@ -45,10 +45,25 @@ test.each([
   ["a file that is not there", "none.pem", "server.key.pem", "2 tls.cert: none.pem cannot be read: no such file"],
   ["a folder", "server.pem", ".", "2 tls.key: . cannot be read: it is a folder"],
   ["the key of another", "server.pem", "renewed.key.pem", "2 tls.key: renewed.key.pem is not the key of server.pem"],
-  ["both the wrong way round", "server.key.pem", "server.pem", "2 tls.cert: server.key.pem holds no certificate: it must be a PEM file"],
+  [
+    "both the wrong way round",
+    "server.key.pem",
+    "server.pem",
+    "2 tls.cert: server.key.pem holds no certificate: it must be a PEM file",
+  ],
   ["no key", "server.pem", "server.pem", "2 tls.key: server.pem holds no private key: it must be a PEM file"],
-  ["a key with a passphrase", "server.pem", "locked.key.pem", "2 tls.key: locked.key.pem is protected by a passphrase, which nobody could type: it must be a plain one"],
-  ["a broken certificate", "broken.pem", "server.key.pem", "2 tls.cert: broken.pem holds no certificate: it must be a PEM file"],
+  [
+    "a key with a passphrase",
+    "server.pem",
+    "locked.key.pem",
+    "2 tls.key: locked.key.pem is protected by a passphrase, which nobody could type: it must be a plain one",
+  ],
+  [
+    "a broken certificate",
+    "broken.pem",
+    "server.key.pem",
+    "2 tls.cert: broken.pem holds no certificate: it must be a PEM file",
+  ],
 ])("%s is told with its line, and nothing of what the files hold", async (_what, cert, key, problem) => {
   expect((await found(gateway(cert, key))).problems).toEqual([problem]);
 });
