@@ -47,7 +47,7 @@ describe("what callers and workers chose, in the log", () => {
         expect(line).not.toMatch(CONTROL);
         // pino writes halves of surrogate pairs as U+FFFD or as escapes; all else comes back.
         const told = JSON.parse(line) as typeof fields;
-        if (fields.model.isWellFormed()) expect(told.model).toBe(fields.model);
+        if (!/\p{Cs}/u.test(fields.model)) expect(told.model).toBe(fields.model);
       }),
     );
   });
