@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
 import { createServer, type Server } from "node:https";
 import { createServer as createHttpServer, type RequestListener } from "node:http";
+import { connect as connectTls } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { cleanup } from "./support/cleanup.ts";
 import { chat, configOf, errorOf, runGateway } from "./support/gateway.ts";
@@ -61,6 +62,34 @@ async function askSocket(gatewayUrl: string): Promise<string> {
   for await (const piece of socket) got += String(piece);
   return got;
 }
+
+describe("a gateway by HTTPS", () => {
+  const pair = { cert: pem("server.pem"), key: pem("server.key.pem") };
+
+  it("answers, and opens WebSockets", async () => {
+    const workers = [{ name: "w", url: await worker("server"), engine: "vllm", ca: AUTHORITY }];
+    const gateway = await runGateway({ workers }, pair);
+    expect(gateway.url).toMatch(/^https:/);
+    const ask = async (target: string, headers: string) => {
+      const socket = connectTls({ port: gateway.port, host: "127.0.0.1", ca: AUTHORITY });
+      socket.write(`GET ${target} HTTP/1.1\r\nhost: x\r\n${headers}\r\n\r\n`);
+      let got = "";
+      for await (const piece of socket) got += String(piece);
+      return got;
+    };
+    await until("it lists", async () => (await ask("/v1/models", "connection: close")).includes('"id":"m"'));
+    const opened = await ask("/v1/realtime?model=m", "connection: upgrade\r\nupgrade: websocket");
+    expect(opened).toMatch(/^HTTP\/1.1 101 /);
+  });
+
+  it("says that another name of a file waits for a restart, and goes on as it was started", async () => {
+    const gateway = await runGateway({ tls: { cert: "a", key: "b" } }, pair);
+    const told = gateway.reload(configOf({ tls: { cert: "c", key: "b" } }));
+    expect(told).toEqual({ applied: false, restartNeeded: ["tls"] });
+    expect(gateway.reload(configOf({}))).toEqual({ applied: false, restartNeeded: ["tls"] });
+    expect(gateway.reload(configOf({ tls: { cert: "a", key: "b" } }))).toEqual({ applied: false, restartNeeded: [] });
+  });
+});
 
 describe("a worker by HTTPS", () => {
   it("is polled and asked under its own authority", async () => {

@@ -126,6 +126,13 @@ models: [{ name: a, url: "http://h:1", slot: 1 }, { name: a, url: "http://h:2" }
     },
   );
 
+  it("refuses a name that the swap script would take for an option, but for a model with its own command", () => {
+    const models = `- { name: "--help", url: "http://h:1" }\n- { name: "-c", url: "http://h:2", command: x }\n`;
+    expect(problems(`swap: { command: x, unload: true }\nmodels:\n${models}`)).toEqual([
+      "3 models[0].name: must not start with a dash: the swap script would take it for an option",
+    ]);
+  });
+
   it("refuses waits of no length", () => {
     const text = `swap: { command: x, timeout: 0, poll: 0s }\nmodels: [{ name: a, url: "http://h:1", timeout: 0 }]`;
     expect(problems(text)).toEqual([

@@ -1,5 +1,5 @@
 import { parseConfig, seededRandom } from "@farmgate/shared";
-import { createLog, createSystemClock } from "@farmgate/wire";
+import { createLog, createSystemClock, type TlsPair } from "@farmgate/wire";
 import { gatewayConfigSchema, type GatewayConfig, type RunningGateway, startGateway } from "../../src/index.ts";
 import { cleanup } from "./cleanup.ts";
 
@@ -18,9 +18,10 @@ export function configOf(file: Record<string, unknown>): GatewayConfig {
 }
 
 /** A running gateway that stops with the test. */
-export async function runGateway(file: Record<string, unknown>): Promise<RunningGateway> {
+export async function runGateway(file: Record<string, unknown>, tls: TlsPair | null = null): Promise<RunningGateway> {
   const gateway = await startGateway({
     config: configOf(file),
+    tls,
     clock: createSystemClock(),
     random: seededRandom(1),
     log: createLog("gateway", "silent"),
