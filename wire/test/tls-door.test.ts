@@ -144,19 +144,24 @@ describe("a front server with a certificate", () => {
     await busy.until("begun");
     const arriving = watched(connectPlain({ port, host: "127.0.0.1" }));
     await new Promise((resolve) => arriving.socket.once("connect", resolve));
+    const startedAt = performance.now();
     const gone = new Promise<void>((resolve) => void server.close(() => resolve()));
     await idle.ended;
     const ended = server.end(5_000, clock);
     finish();
     await Promise.all([busy.ended, ended, arriving.closed, gone]);
     expect(busy.got()).toContain(" and done");
+    // Long before the time is over that it had to become encrypted.
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
   });
 
   it("hands on WebSockets", async () => {
     const { server, port } = await listening();
     server.onWebSocket((caller) => {
       const socket = caller.switch(["upgrade", "websocket", "connection", "upgrade"]);
-      socket.on("data", (piece: Buffer) => socket.end(`echo ${piece.toString()}`)).resume();
+      socket.on("data", (piece: Buffer) => socket.write(`echo ${piece.toString()}`)).resume();
+      // What was on its way when the caller ended its half still reaches it.
+      socket.on("end", () => setImmediate(() => socket.end(" late")));
     });
     const caller = dial(port);
     caller.socket.write("GET /v1/realtime HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
@@ -164,7 +169,8 @@ describe("a front server with a certificate", () => {
     caller.socket.write("bytes");
     await caller.until("echo bytes");
     caller.socket.end();
-    await caller.closed;
+    await caller.ended;
+    expect(caller.got()).toMatch(/echo bytes late$/);
   });
 
   it("ends connections that do not become encrypted in time", async () => {
