@@ -21,7 +21,11 @@ export async function getJson(url: string, options: JsonRequest): Promise<JsonAn
   if (!options.shows) return ask(url, options, null);
   const connect = { ca: options.shows, allowPartialTrustChain: true, checkServerIdentity: () => undefined };
   const dispatcher = new Agent({ connect });
-  return ask(url, options, dispatcher).finally(() => dispatcher.destroy());
+  try {
+    return await ask(url, options, dispatcher);
+  } finally {
+    await dispatcher.destroy();
+  }
 }
 
 async function ask(url: string, options: JsonRequest, dispatcher: Agent | null): Promise<JsonAnswer> {

@@ -13,7 +13,7 @@ interface Shown {
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 /** A gateway over a worker with this list, beside a good one, `good`, that has `m`. */
-async function farm(list: Listed, engine: string) {
+async function farm(list: Listed, engine: string, timeout = "5s") {
   const [hostile, good] = [
     await rawServer(list),
     await rawServer(() => json({ data: [{ id: "m", owned_by: "vllm" }] })),
@@ -21,14 +21,14 @@ async function farm(list: Listed, engine: string) {
   good.answer = () => json({ id: "good", choices: [] });
   hostile.answer = () => json({ id: "hostile", choices: [] });
   const gateway = await runGateway({
-    health: { interval: "100ms", timeout: "500ms", unhealthyAfter: 100 },
+    health: { interval: "100ms", timeout, unhealthyAfter: 100 },
     workers: [
       { name: "good", url: good.url, engine: "vllm" },
       { name: "bad", url: hostile.url, engine },
     ],
   });
   const get = async (path: string) => (await fetch(gateway.url + path)).text();
-  const bad = async () => (JSON.parse(await get("/farm/workers")) as { workers: Shown[] }).workers[1] as Shown;
+  const bad = async () => (JSON.parse(await get("/farm/workers")) as { workers: [unknown, Shown] }).workers[1];
   return { gateway, get, bad };
 }
 
@@ -36,8 +36,8 @@ async function farm(list: Listed, engine: string) {
 async function stillInOrder({ gateway, get }: Awaited<ReturnType<typeof farm>>): Promise<void> {
   for (const path of ["/farm/workers", "/farm/models", "/v1/models", "/api/tags", "/api/ps"]) {
     const text = await get(path);
-    expect(text, path).not.toMatch(CONTROL);
-    expect(() => JSON.parse(text), path).not.toThrow();
+    expect(text).not.toMatch(CONTROL);
+    expect(JSON.parse(text)).toBeDefined();
   }
   const metrics = await get("/metrics");
   for (const line of metrics.split("\n")) expect(line).toMatch(/^(#.*|[a-z_]+(\{.*\})? \S+|)$/);
@@ -49,9 +49,11 @@ async function stillInOrder({ gateway, get }: Awaited<ReturnType<typeof farm>>):
 const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
 const listOf = (entries: string) => `{"object":"list","data":[${entries}]}`;
 
+const LARGE = json(listOf(`{"id":"m","x":"${"a".repeat(20 * 1_024 ** 2)}"}`));
+
 describe("a catalogue that was made to do harm", () => {
   it.each<[string, Listed, RegExp]>([
-    ["of 20 MB", () => json(listOf(`{"id":"m","x":"${"a".repeat(20 * 1_024 ** 2)}"}`)), /the answer is over 8 MB/],
+    ["of 20 MB", () => LARGE, /the answer is over 8 MB/],
     [
       "that trickles",
       (_path, socket) => {
@@ -80,8 +82,8 @@ describe("a catalogue that was made to do harm", () => {
       /HEADERS_OVERFLOW|HPE_/,
     ],
     ["that is no HTTP", () => Buffer.from("\u001b[2J\u0007 hello\r\n\r\n"), /HPE_|HTTPParser/],
-  ])("%s is told as a problem of its worker", async (_what, list, problem) => {
-    const over = await farm(list, "vllm");
+  ])("%s is told as a problem of its worker", async (what, list, problem) => {
+    const over = await farm(list, "vllm", what === "that trickles" ? "500ms" : "5s");
     await until("its problem is told", async () => (await over.bad()).problem !== null);
     const told = (await over.bad()).problem ?? "";
     expect(told).toMatch(problem);
@@ -113,7 +115,7 @@ describe("a catalogue that was made to do harm", () => {
       aliases: [name, 5, null],
       state: "warm",
       kind: 7,
-      slots: { total: -5, busy: 1e999 },
+      slots: { total: -5, busy: 1e308 },
       queued: -1,
       max_model_len: 1e308,
       context_length: "x",

@@ -140,7 +140,7 @@ describe("a worker by HTTPS", () => {
 
   it("is told to speak plain HTTP, if it does", async () => {
     const plain = createHttpServer(serve);
-    const { problem, told } = await refusal(`https://127.0.0.1:${await port(plain as unknown as Server)}`);
+    const { problem, told } = await refusal(`https://127.0.0.1:${await port(plain)}`);
     expect(problem).toMatch(/does not answer in TLS: is its URL an http:\/\/ one\?/);
     expect(told).toMatch(/does not answer in TLS/);
   });

@@ -44,7 +44,7 @@ function inOrder(program: FarmgateProcess, secret: string): void {
     .filter((line) => line !== "");
   expect(lines.length).toBeGreaterThan(0);
   for (const line of lines) {
-    expect(() => JSON.parse(line), line).not.toThrow();
+    expect(JSON.parse(line)).toBeDefined();
     expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e]/);
   }
   expect(program.output()).not.toContain(secret);
@@ -110,7 +110,7 @@ describe("at the most talkative level", () => {
     const nonsense = [
       `{"model":"m","messages":${MARK}`,
       `{"model":{"a":"${MARK}"},"messages":[]}`,
-      `${MARK}`,
+      MARK,
       `{"messages":[{"content":"${MARK}"}]}`,
       `{"model":"m","messages":"${MARK}","max_tokens":"${MARK}"}`,
       `{"model":"m","messages":[{"role":"${MARK}","content":[{"type":"${MARK}"}]}]}`,
@@ -144,7 +144,7 @@ describe("at the most talkative level", () => {
       }
     }
     // One that leaves in the middle.
-    worker.answer = ({ socket }) => void socket.write(STREAM_HEAD + `${chunk(`data: ${MARK}\n\n`).toString()}`);
+    worker.answer = ({ socket }) => void socket.write(STREAM_HEAD + chunk(`data: ${MARK}\n\n`).toString());
     const leaving = new AbortController();
     const body = JSON.stringify({ model: "m", messages, stream: true });
     const left = await fetch(`${url}/v1/chat/completions`, {
@@ -169,7 +169,7 @@ describe("at the most talkative level", () => {
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(4_000);
     for (const file of await readdir(join(agent.folder, ".farmgate"), { recursive: true }).catch(() => [])) {
       const text = await readFile(join(agent.folder, ".farmgate", file), "utf8").catch(() => "");
-      expect(text, file).not.toContain(MARK);
+      expect(text).not.toContain(MARK);
     }
   });
 });

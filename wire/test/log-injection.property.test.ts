@@ -1,10 +1,11 @@
-import fc from "fast-check";
+import { array, assert, constantFrom, oneof, property, record, string } from "fast-check";
 import pino from "pino";
 import { describe, expect, it } from "vitest";
 import { withoutControl } from "../src/log.ts";
 import { readableLine } from "../src/readable-line.ts";
 
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+const HALVES = /\p{Cs}|\ufffd/gu;
 const NASTY = [
   "\n",
   "\r\n",
@@ -19,42 +20,42 @@ const NASTY = [
   '"}\n{"level":"error"',
   "x".repeat(5_000),
 ];
-const text = fc.oneof(
-  fc.string({ unit: "binary" }),
-  fc.constantFrom(...NASTY),
-  fc.array(fc.constantFrom(...NASTY)).map((parts) => parts.join("a")),
+const text = oneof(
+  string({ unit: "binary" }),
+  constantFrom(...NASTY),
+  array(constantFrom(...NASTY)).map((parts) => parts.join("a")),
 );
-const entry = fc.record({
+const entry = record({
   msg: text,
   model: text,
   request_id: text,
   path: text,
   caller: text,
   worker: text,
-  names: fc.array(text),
-  deep: fc.record({ a: text }),
+  names: array(text),
+  deep: record({ a: text }),
 });
 
 describe("what callers and workers chose, in the log", () => {
   it("is one line of JSON that means the same and moves no terminal", () => {
-    fc.assert(
-      fc.property(entry, (fields) => {
+    assert(
+      property(entry, (fields) => {
         const lines: string[] = [];
         pino({ base: null }, { write: (line) => lines.push(withoutControl(line)) }).info(fields, fields.msg);
         const [line = ""] = lines;
         expect(lines).toHaveLength(1);
         expect(line.indexOf("\n")).toBe(line.length - 1);
         expect(line).not.toMatch(CONTROL);
-        // pino writes halves of surrogate pairs as U+FFFD or as escapes; all else comes back.
         const told = JSON.parse(line) as typeof fields;
-        if (!/\p{Cs}/u.test(fields.model)) expect(told.model).toBe(fields.model);
+        // Of halves of surrogate pairs pino makes something else.
+        expect(told.model.replace(HALVES, "")).toBe(fields.model.replace(HALVES, ""));
       }),
     );
   });
 
   it("is one line on a terminal, and moves nothing there", () => {
-    fc.assert(
-      fc.property(entry, (fields) => {
+    assert(
+      property(entry, (fields) => {
         const line = readableLine({ level: "info", ...fields });
         expect(line).not.toContain("\n");
         expect(line).not.toMatch(CONTROL);
@@ -63,8 +64,8 @@ describe("what callers and workers chose, in the log", () => {
   });
 
   it("has more lines for the last words of a script alone, and these stand indented", () => {
-    fc.assert(
-      fc.property(text, text, (tail, model) => {
+    assert(
+      property(text, text, (tail, model) => {
         const [first = "", ...rest] = readableLine({ msg: "loading failed", model, tail }).split("\n");
         expect(first).toMatch(/^loading failed/);
         for (const line of rest) expect(line).toMatch(/^ {4}/);
