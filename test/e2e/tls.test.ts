@@ -66,7 +66,7 @@ beforeAll(async () => {
   agentUrl = `https://127.0.0.1:${mac}`;
   trusting = cleanup.add(new Agent({ connect: { ca: await readFile(AUTHORITY, "utf8") } }), (agent) => agent.close());
   await told(up, "Farmgate is up");
-});
+}, 60_000);
 
 afterAll(() => cleanup.run());
 
