@@ -50,6 +50,8 @@ const shape = z.strictObject({
       interval: positiveDuration.default(5_000),
       timeout: positiveDuration.default(2_000),
       unhealthyAfter: wholeNumber(1).default(3),
+      /** Good polls in a row until a worker that was unhealthy is back. */
+      healthyAfter: wholeNumber(1).default(1),
     })
     .prefault({}),
   routing: z
@@ -88,7 +90,13 @@ const shape = z.strictObject({
       batchBytes: size.default(64 * 1_024),
     })
     .prefault({}),
-  retry: z.strictObject({ attempts: wholeNumber(1).default(3) }).prefault({}),
+  retry: z
+    .strictObject({
+      attempts: wholeNumber(1).default(3),
+      /** Requests that may be put to one more worker, as a share of all of late; ten a second besides. */
+      budget: z.number().min(0).max(1).default(0.2),
+    })
+    .prefault({}),
   drain: duration.default(300_000),
   /** A streaming caller who waits is sent an SSE comment this often, so that nobody on the way gives up; 0: never. */
   sseComments: duration.default(10_000),

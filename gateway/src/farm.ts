@@ -14,8 +14,11 @@ import type { Keeper } from "./placement/keeper.ts";
 import type { LastCopies } from "./placement/last-copies.ts";
 import type { RecentUse } from "./placement/recent-use.ts";
 import type { LiveRequests } from "./proxy/live-requests.ts";
+import type { RetryBudget } from "./proxy/retry-budget.ts";
+import type { SilenceWatch } from "./proxy/silence-watch.ts";
 import type { WaitComments } from "./proxy/wait-comments.ts";
 import type { Affinity } from "./routing/affinity.ts";
+import type { FirstBytes } from "./routing/first-bytes.ts";
 import type { Learned } from "./routing/learned.ts";
 import type { NameRules } from "./routing/resolve-name.ts";
 import type { Turns } from "./routing/turns.ts";
@@ -46,6 +49,8 @@ export interface Farm {
   readonly turns: Turns;
   readonly affinity: Affinity;
   readonly learned: Learned;
+  readonly firstBytes: FirstBytes;
+  readonly retries: RetryBudget;
   readonly recentUse: RecentUse;
   readonly lastCopies: LastCopies;
   readonly keeper: Keeper;
@@ -55,6 +60,7 @@ export interface Farm {
   readonly batches: OpenBatches<Joiner>;
   readonly batchLimits: BatchLimits;
   readonly comments: WaitComments;
+  readonly silence: SilenceWatch;
   readonly bodies: BodyRoom;
   readonly metrics: Metrics;
   readonly accounts: Accounts;

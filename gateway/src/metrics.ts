@@ -62,6 +62,11 @@ export class Metrics {
   readonly #retries = this.#counter("farmgate_retries_total", "Tries that failed before a byte was passed on", [
     "reason",
   ]);
+  readonly #retriesRefused = this.#counter(
+    "farmgate_retries_refused_total",
+    "Requests that no further worker was asked for, since too many were being retried",
+    [],
+  );
   readonly #tokens = this.#gathered("farmgate_tokens_total", "Tokens as the engines counted them", [
     "model",
     "worker",
@@ -116,6 +121,8 @@ export class Metrics {
     this.#copies(figures);
     this.#gauge("farmgate_breaker_open", "1 while a model is put aside on a worker", ["worker", "model"], (gauge) => {
       for (const { config, byKey, breakers } of figures.catalog().workers) {
+        // Every pair has its line, so that one that closes is seen to, and none that ever opened is lost.
+        for (const { id } of byKey.values()) gauge.set({ worker: config.name, model: id }, 0);
         for (const [key, { openUntil }] of breakers) {
           const model = byKey.get(key)?.id ?? "other";
           gauge.inc({ worker: config.name, model }, openUntil === null ? 0 : 1);
@@ -143,6 +150,10 @@ export class Metrics {
 
   retried(reason: string): void {
     this.#retries.inc({ reason });
+  }
+
+  retryRefused(): void {
+    this.#retriesRefused.inc();
   }
 
   /** A joint request for so many callers is put to a worker. */

@@ -29,7 +29,7 @@ export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfi
   farm.names = nameRules(config.models);
   farm.keys.configure(config.keys);
   farm.keeper.configure(wantedCopies(config.models.keepWarm, farm.names));
-  farm.catalog.configure({ unhealthyAfter: config.health.unhealthyAfter });
+  farm.catalog.configure(config.health);
   const workers = new Set(config.workers.map(({ name }) => name));
   farm.turns.keepOnly(workers);
   farm.learned.keepOnly(workers);

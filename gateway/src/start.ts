@@ -20,11 +20,15 @@ import { RecentUse } from "./placement/recent-use.ts";
 import { wantedCopies } from "./placement/wanted-copies.ts";
 import { Accounts } from "./proxy/accounts.ts";
 import { markOf } from "./proxy/headers.ts";
+import { leaveGone } from "./proxy/leave-gone.ts";
 import { LiveRequests } from "./proxy/live-requests.ts";
+import { RetryBudget } from "./proxy/retry-budget.ts";
+import { SilenceWatch } from "./proxy/silence-watch.ts";
 import { WaitComments } from "./proxy/wait-comments.ts";
 import { type Reloaded, reloadFarm } from "./reload.ts";
 import { createControl } from "./routes/control.ts";
 import { Affinity } from "./routing/affinity.ts";
+import { FirstBytes } from "./routing/first-bytes.ts";
 import { Learned } from "./routing/learned.ts";
 import { nameRules } from "./routing/resolve-name.ts";
 import { Turns } from "./routing/turns.ts";
@@ -66,6 +70,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   });
   farm.catalog.onChange((after, before) => {
     farm.waitingRoom.wake();
+    leaveGone(farm, after, before);
     const news = [...workerNews(before, after), ...breakerNews(before, after)];
     for (const { level, worker, message } of news) log[level]({ worker }, `${worker} ${message}`);
   });
@@ -102,7 +107,7 @@ function applyPolled(farm: Farm, event: CatalogEvent): void {
 function createFarm({ config, clock, random, log, version }: GatewayOptions): Farm {
   const inflight = new Inflight();
   const waitingRoom = new WaitingRoom();
-  const catalog = new CatalogStore(clock, { unhealthyAfter: config.health.unhealthyAfter });
+  const catalog = new CatalogStore(clock, config.health);
   const bodies = new BodyRoom();
   const names = nameRules(config.models);
   const upstreams = new Upstreams(config.timeouts.connect);
@@ -137,6 +142,8 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     turns: new Turns(),
     affinity: new Affinity(),
     learned: new Learned(),
+    firstBytes: new FirstBytes(),
+    retries: new RetryBudget(),
     recentUse,
     lastCopies,
     keeper,
@@ -146,6 +153,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     batches: new OpenBatches(),
     batchLimits: new BatchLimits(),
     comments: new WaitComments(() => farm),
+    silence: new SilenceWatch(() => farm),
     bodies,
     metrics,
     accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current }),

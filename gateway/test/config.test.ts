@@ -12,7 +12,7 @@ describe("a gateway file", () => {
     const parsed = parseConfig(gatewayConfigSchema, "workers: []", {});
     expect(parsed.ok && parsed.value).toEqual({
       listen: { host: "127.0.0.1", port: 8400 },
-      health: { interval: 5_000, timeout: 2_000, unhealthyAfter: 3 },
+      health: { interval: 5_000, timeout: 2_000, unhealthyAfter: 3, healthyAfter: 1 },
       routing: { strategy: "least-connections", affinity: true, waitOrSwap: false },
       workers: [],
       models: { aliases: {}, fallbacks: {}, keepWarm: {} },
@@ -20,7 +20,7 @@ describe("a gateway file", () => {
       open: false,
       limits: { body: 104_857_600, queue: 1_000, queueBytes: 1_073_741_824, queueWait: 300_000 },
       timeouts: { connect: 2_000, firstByte: 900_000, idle: 300_000 },
-      retry: { attempts: 3 },
+      retry: { attempts: 3, budget: 0.2 },
       embeddings: { batchWindow: 0, batchInputs: 64, batchBytes: 65_536 },
       drain: 300_000,
       sseComments: 10_000,

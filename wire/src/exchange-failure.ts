@@ -7,9 +7,10 @@ export interface ExchangeFailure {
   phase: ExchangePhase;
   /**
    * refused: nothing listens; timeout: our clock; reset: the connection broke; protocol: not HTTP;
-   * cancelled: the caller or an operator ended it; unreachable: no route, no such name, TLS.
+   * cancelled: the caller or an operator ended it; unreachable: no route, no such name, TLS;
+   * gone: the upstream was found to be away while it was waited for.
    */
-  kind: "refused" | "unreachable" | "timeout" | "reset" | "protocol" | "cancelled";
+  kind: "refused" | "unreachable" | "timeout" | "reset" | "protocol" | "cancelled" | "gone";
   /** The connection had carried an answer before, so that its idle end may have raced this request. */
   reused: boolean;
   /** For the log and the error text: short, without the peer's own bytes. */
@@ -24,7 +25,8 @@ interface UndiciError extends Error {
 /** What an undici error means. Codes: undici `lib/core/errors.js` and Node's system errors. */
 export function failureOf(error: UndiciError, phase: ExchangePhase): ExchangeFailure {
   const code = error.code ?? "";
-  const reused = phase !== "connect" && (error.socket?.bytesRead ?? 0) > 0;
+  // Once the head has come, bytes were read of this very answer.
+  const reused = phase === "first_byte" && (error.socket?.bytesRead ?? 0) > 0;
   const failure = (kind: ExchangeFailure["kind"], at: ExchangePhase = phase) => ({
     phase: at,
     kind,

@@ -53,6 +53,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Answers below 200 so far. */
   #interim = 0;
   #lastByteAt: number;
+  #firstDataAt: number | null = null;
   #ended = false;
 
   constructor(
@@ -92,6 +93,21 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#lastByteAt;
   }
 
+  /** When the first bytes of the answer's body came, on the clock's scale; null: none have. */
+  get firstDataAt(): number | null {
+    return this.#firstDataAt;
+  }
+
+  /** When bytes of the answer's body last came; null: none have. */
+  get lastDataAt(): number | null {
+    return this.#firstDataAt === null ? null : this.#lastByteAt;
+  }
+
+  /** From when the time for the first byte counts: the start, or the last word that the request waits for its turn. */
+  get firstByteFrom(): number {
+    return this.#firstByteFrom;
+  }
+
   /** Goes on after `data` answered false. */
   resume(): void {
     this.#lastByteAt = this.#clock.now();
@@ -101,6 +117,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Ends the exchange now; `end` tells `cancelled`. Does nothing once it has ended. */
   cancel(): void {
     this.#fail(this.#phase, "cancelled");
+  }
+
+  /** Ends the exchange as `gone` while nothing of an answer has come; does nothing later. `message` says why, for people. */
+  giveUp(message: string): void {
+    if (this.#phase !== "body") this.#fail(this.#phase, "gone", message);
   }
 
   /**
@@ -158,6 +179,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#ended) return;
     this.#lastByteAt = this.#clock.now();
+    this.#firstDataAt ??= this.#lastByteAt;
     if (!this.#sink.data(chunk)) controller.pause();
   }
 
@@ -208,7 +230,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#timeouts.idleMs - silent;
   }
 
-  #fail(phase: ExchangePhase, kind: "timeout" | "cancelled" | "protocol", message: string = kind): void {
+  #fail(phase: ExchangePhase, kind: "timeout" | "cancelled" | "protocol" | "gone", message: string = kind): void {
     if (this.#ended) return;
     this.#end({ ok: false, failure: { phase, kind, reused: false, message } });
     this.#controller?.abort(new Error(kind));

@@ -5,6 +5,7 @@ import { routingContext } from "../proxy/routing-context.ts";
 import { hasFreeSlot } from "../routing/capacity.ts";
 import { choose } from "../routing/choose.ts";
 import type { Choice, Decision, RoutingRequest } from "../routing/types.ts";
+import { beginTrial } from "./trial.ts";
 import type { Waiter } from "./waiting-room.ts";
 
 /** A worker taken for one request: its place is counted until `release`. */
@@ -77,8 +78,10 @@ function take(farm: Farm, call: Call, request: RoutingRequest, choice: Choice): 
   }
   farm.turns.picked(name, request.key, choice.turnWeight);
   const leave = farm.inflight.enter(name, request.key);
+  const endTrial = beginTrial(farm, choice);
   const release = () => {
     leave();
+    endTrial?.();
     farm.waitingRoom.wake();
   };
   return { choice, release };

@@ -21,6 +21,8 @@ export interface WaitingRoomLimits {
 export class WaitingRoom {
   readonly #waiters = new Set<Waiter>();
   #bytes = 0;
+  #isWaking = false;
+  #isWokenAgain = false;
 
   get size(): number {
     return this.#waiters.size;
@@ -52,6 +54,21 @@ export class WaitingRoom {
 
   /** A worker may have become free, or the catalogue changed: lets go who can, in order of arrival. */
   wake(): void {
+    // That one goes may itself be news: it is looked at once this look is over, or one could go twice.
+    this.#isWokenAgain = this.#isWaking;
+    if (this.#isWaking) return;
+    this.#isWaking = true;
+    try {
+      do {
+        this.#isWokenAgain = false;
+        this.#letGo();
+      } while (this.#isWokenAgain);
+    } finally {
+      this.#isWaking = false;
+    }
+  }
+
+  #letGo(): void {
     const stuck = new Set<string>();
     for (const waiter of this.#waiters) {
       if (stuck.has(waiter.group)) continue;

@@ -1,6 +1,7 @@
-import { breakerWords } from "../routing/breaker.ts";
+import { type Breaker, breakerWords } from "../routing/breaker.ts";
 import type { Catalog, WorkerEntry } from "./types.ts";
 import type { WorkerNews } from "./worker-news.ts";
+import { formatDuration } from "@farmgate/shared";
 
 /** Breakers that opened, opened again after a trial, or closed between two catalogues. */
 export function breakerNews(before: Catalog, after: Catalog): WorkerNews[] {
@@ -11,6 +12,11 @@ export function breakerNews(before: Catalog, after: Catalog): WorkerNews[] {
   });
 }
 
+/** It has just been opened. */
+function nextTrial({ pauseMs }: Breaker): string {
+  return `; next trial in ${formatDuration(pauseMs)}`;
+}
+
 function newsOf(before: WorkerEntry, after: WorkerEntry): WorkerNews[] {
   const worker = after.config.name;
   const news: WorkerNews[] = [];
@@ -19,8 +25,8 @@ function newsOf(before: WorkerEntry, after: WorkerEntry): WorkerNews[] {
     if (breaker.openUntil === null || breaker.openUntil === last) continue;
     const message =
       last === null
-        ? `gets no ${breaker.model} for now: ${breakerWords(breaker)}`
-        : `still fails with ${breaker.model} (${breaker.reason})`;
+        ? `gets no ${breaker.model} for now: ${breakerWords(breaker)}${nextTrial(breaker)}`
+        : `still fails with ${breaker.model} (${breaker.reason})${nextTrial(breaker)}`;
     news.push({ level: last === null ? "warn" : "info", worker, message });
   }
   // One that is out is told of as such.

@@ -1,5 +1,15 @@
 import { nameKey } from "@farmgate/shared";
-import { afterAnswer, afterFault, type PairFault } from "../routing/breaker.ts";
+import {
+  afterAnswer,
+  afterFault,
+  afterSilence,
+  type Breaker,
+  isSameCrash,
+  isTrialDue,
+  type PairFault,
+  type PairSilence,
+} from "../routing/breaker.ts";
+import { failsOften, type Outcome, withOutcome } from "../routing/fault-rate.ts";
 import { namedModel } from "./named-model.ts";
 import type { TrackedWorker } from "./tracked.ts";
 
@@ -10,16 +20,19 @@ const MAX_BREAKERS = 1_000;
 export function faulted(worker: TrackedWorker, fault: PairFault, now: number): TrackedWorker {
   const key = breakerKey(worker, fault.model);
   const last = worker.breakers.get(key);
-  const next = afterFault(last, fault, now);
+  if (last !== undefined && last.openUntil === null && isSameCrash(last, fault)) return worker;
+  const outcomes = withOutcome(worker.outcomes.get(key) ?? [], { at: now, failed: true });
+  const next = afterFault(last, fault, now, failsOften(outcomes));
   if (next === last) return worker;
-  const breakers = new Map(worker.breakers);
-  breakers.delete(key);
-  breakers.set(key, next);
-  for (const oldest of breakers.keys()) {
-    if (breakers.size <= MAX_BREAKERS) break;
-    breakers.delete(oldest);
-  }
-  return { ...worker, breakers };
+  return withBreaker(withOutcomes(worker, key, outcomes), key, next);
+}
+
+/** Nothing comes of the pair. */
+export function silent(worker: TrackedWorker, silence: PairSilence, now: number): TrackedWorker {
+  const key = breakerKey(worker, silence.model);
+  const last = worker.breakers.get(key);
+  const next = afterSilence(last, silence, now);
+  return next === last ? worker : withBreaker(worker, key, next);
 }
 
 /** A good answer of the model began, or has come whole. */
@@ -29,10 +42,67 @@ export function relieved(worker: TrackedWorker, model: string, whole: boolean): 
   const last = worker.breakers.get(key);
   const next = last === undefined ? undefined : afterAnswer(last, whole);
   if (next === last) return worker;
-  const breakers = new Map(worker.breakers);
-  if (next == null) breakers.delete(key);
-  else breakers.set(key, next);
-  return { ...worker, breakers };
+  return { ...worker, breakers: next == null ? without(worker.breakers, key) : put(worker.breakers, key, next) };
+}
+
+/** A good answer of the model has come whole. It is counted only where failures of the last minute are. */
+export function served(worker: TrackedWorker, model: string, now: number): TrackedWorker {
+  const better = relieved(worker, model, true);
+  if (better.outcomes.size === 0) return better;
+  const key = breakerKey(worker, model);
+  const outcomes = better.outcomes.get(key);
+  if (outcomes === undefined) return better;
+  return withOutcomes(better, key, withOutcome(outcomes, { at: now, failed: false }));
+}
+
+/** A request was sent there that is the pair's trial, if one is due. */
+export function tried(worker: TrackedWorker, model: string, at: number): TrackedWorker {
+  const key = breakerKey(worker, model);
+  const breaker = worker.breakers.get(key);
+  if (breaker === undefined || !isTrialDue(breaker, at)) return worker;
+  return { ...worker, breakers: put(worker.breakers, key, { ...breaker, trialAt: at }) };
+}
+
+/** The trial that was sent then has ended, however: where it told nothing of the pair, the next request is the trial. */
+export function trialOver(worker: TrackedWorker, model: string, at: number): TrackedWorker {
+  const key = breakerKey(worker, model);
+  const breaker = worker.breakers.get(key);
+  if (breaker?.trialAt !== at) return worker;
+  return { ...worker, breakers: put(worker.breakers, key, { ...breaker, trialAt: null }) };
+}
+
+/** An open breaker is judged by its trials; what was before counts no more once it closes. */
+function withBreaker(worker: TrackedWorker, key: string, breaker: Breaker): TrackedWorker {
+  const breakers = put(worker.breakers, key, breaker);
+  return {
+    ...worker,
+    breakers,
+    outcomes: breaker.openUntil === null ? worker.outcomes : without(worker.outcomes, key),
+  };
+}
+
+function withOutcomes(worker: TrackedWorker, key: string, outcomes: readonly Outcome[]): TrackedWorker {
+  const all = outcomes.length === 0 ? without(worker.outcomes, key) : put(worker.outcomes, key, outcomes);
+  return { ...worker, outcomes: all };
+}
+
+/** As the newest entry; the oldest go where there are too many. */
+function put<T>(map: ReadonlyMap<string, T>, key: string, value: T): ReadonlyMap<string, T> {
+  const next = new Map(map);
+  next.delete(key);
+  next.set(key, value);
+  for (const oldest of next.keys()) {
+    if (next.size <= MAX_BREAKERS) break;
+    next.delete(oldest);
+  }
+  return next;
+}
+
+function without<T>(map: ReadonlyMap<string, T>, key: string): ReadonlyMap<string, T> {
+  if (!map.has(key)) return map;
+  const next = new Map(map);
+  next.delete(key);
+  return next;
 }
 
 /** One breaker for all names that the worker has for the model. */

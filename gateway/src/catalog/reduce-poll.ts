@@ -6,6 +6,13 @@ import type { CatalogModel, CatalogReport, EngineName, PollResult } from "@farmg
 /** How long a failed load keeps its model back, in milliseconds. */
 export const RETRY_MS = 60_000;
 
+export interface HealthSettings {
+  /** Missed polls in a row after which a worker is out (`health.unhealthyAfter`). */
+  unhealthyAfter: number;
+  /** Good polls in a row after which it is back (`health.healthyAfter`). */
+  healthyAfter: number;
+}
+
 export interface Poll {
   startedAt: number;
   result: PollResult;
@@ -21,11 +28,25 @@ export interface Poll {
  * 5. unauthorized: out until the owner mends the key.
  * 6. dead or refused, while answer bytes came since the poll before: alive after all, by another proof.
  * 7. dead or refused: a miss; `unhealthyAfter` of them in a row, and it is out.
+ * 8. One that is out is back after `healthyAfter` polls in a row that show it alive; what they tell counts at once.
  */
-export function reducePoll(worker: TrackedWorker, poll: Poll, now: number, unhealthyAfter: number): TrackedWorker {
-  const { result, startedAt } = poll;
+export function reducePoll(worker: TrackedWorker, poll: Poll, now: number, settings: HealthSettings): TrackedWorker {
   // 1
-  if (worker.polledAt !== null && startedAt < worker.polledAt) return worker;
+  if (worker.polledAt !== null && poll.startedAt < worker.polledAt) return worker;
+  const next = afterPoll(worker, poll, now, settings.unhealthyAfter);
+  // 8
+  if (worker.health !== "unhealthy" || next.health !== "healthy") {
+    return next.goodPolls === 0 ? next : { ...next, goodPolls: 0 };
+  }
+  const goodPolls = worker.goodPolls + 1;
+  const { healthyAfter } = settings;
+  if (goodPolls >= healthyAfter) return { ...next, goodPolls: 0 };
+  const problem = `answers again: ${goodPolls} of ${healthyAfter} good polls`;
+  return { ...next, health: "unhealthy", goodPolls, problem };
+}
+
+function afterPoll(worker: TrackedWorker, poll: Poll, now: number, unhealthyAfter: number): TrackedWorker {
+  const { result, startedAt } = poll;
   const polled = { ...worker, polledAt: startedAt };
   const flowing = worker.answeredAt !== null && worker.answeredAt >= (worker.polledAt ?? -Infinity);
   switch (result.kind) {
@@ -127,6 +148,7 @@ function miss(worker: TrackedWorker, unhealthyAfter: number): TrackedWorker {
     answered: NO_ENTRIES,
     lastAnswered: null,
     breakers: NO_ENTRIES,
+    outcomes: NO_ENTRIES,
     loading: false,
   });
 }

@@ -1,18 +1,13 @@
 import { updateAliases } from "./alias-names.ts";
 import { changedKeys, type Listings, listingsOf, updateListings } from "./listings.ts";
-import { faulted, relieved } from "./reduce-breaker.ts";
+import { faulted, relieved, served, silent, trialOver, tried } from "./reduce-breaker.ts";
 import { reduceConfigured } from "./reduce-configured.ts";
 import { answered, disowned, loadFailed } from "./reduce-pair.ts";
-import { reducePoll, refusal } from "./reduce-poll.ts";
+import { type HealthSettings, reducePoll, refusal } from "./reduce-poll.ts";
 import { showModels } from "./show-models.ts";
 import type { TrackedCatalog, TrackedWorker } from "./tracked.ts";
 import type { CatalogEvent, WorkerConfig, WorkerEntry } from "./types.ts";
 import { updateUnion } from "./union.ts";
-
-export interface ReduceSettings {
-  /** Missed polls in a row after which a worker is out (`health.unhealthyAfter`). */
-  unhealthyAfter: number;
-}
 
 /** Names remembered as listed once; beyond that a worker that makes up names fills nothing. */
 const MAX_EVER_LISTED = 100_000;
@@ -38,7 +33,7 @@ export function reduce(
   catalog: TrackedCatalog,
   event: CatalogEvent,
   now: number,
-  settings: ReduceSettings,
+  settings: HealthSettings,
 ): TrackedCatalog {
   if (event.type === "configured") return withConfigs(catalog, event.workers);
   const at = catalog.workers.findIndex((worker) => worker.config.name === event.worker);
@@ -57,19 +52,25 @@ function reduceWorker(
   worker: TrackedWorker,
   event: Exclude<CatalogEvent, { type: "configured" }>,
   now: number,
-  settings: ReduceSettings,
+  settings: HealthSettings,
 ): TrackedWorker {
   switch (event.type) {
     case "polled":
-      return reducePoll(worker, event, now, settings.unhealthyAfter);
+      return reducePoll(worker, event, now, settings);
     case "refused":
       return refusal(worker, now);
     case "answered":
       return answered(relieved(worker, event.model, false), event.model, event.at);
     case "faulted":
       return faulted(worker, event, now);
+    case "silent":
+      return silent(worker, event, now);
+    case "tried":
+      return tried(worker, event.model, event.at);
+    case "trial_over":
+      return trialOver(worker, event.model, event.at);
     case "served":
-      return relieved(worker, event.model, true);
+      return served(worker, event.model, now);
     case "disowned":
       return disowned(worker, event, now);
     case "load_failed":

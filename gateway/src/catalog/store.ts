@@ -1,5 +1,6 @@
 import type { Clock } from "@farmgate/shared";
-import { emptyCatalog, type ReduceSettings, reduce } from "./reduce.ts";
+import { emptyCatalog, reduce } from "./reduce.ts";
+import type { HealthSettings } from "./reduce-poll.ts";
 import type { Catalog, CatalogEvent } from "./types.ts";
 
 /** Told after a change that readers can see. */
@@ -9,10 +10,10 @@ export type CatalogListener = (catalog: Catalog, before: Catalog) => void;
 export class CatalogStore {
   readonly #clock: Pick<Clock, "now">;
   readonly #listeners = new Set<CatalogListener>();
-  #settings: ReduceSettings;
+  #settings: HealthSettings;
   #catalog = emptyCatalog();
 
-  constructor(clock: Pick<Clock, "now">, settings: ReduceSettings) {
+  constructor(clock: Pick<Clock, "now">, settings: HealthSettings) {
     this.#clock = clock;
     this.#settings = settings;
   }
@@ -22,7 +23,7 @@ export class CatalogStore {
   }
 
   /** From the next event on. */
-  configure(settings: ReduceSettings): void {
+  configure(settings: HealthSettings): void {
     this.#settings = settings;
   }
 

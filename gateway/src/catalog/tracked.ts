@@ -1,5 +1,6 @@
 import type { Listings } from "./listings.ts";
 import type { CatalogReport } from "@farmgate/engines";
+import type { Outcome } from "../routing/fault-rate.ts";
 import type { Catalog, WorkerConfig, WorkerEntry } from "./types.ts";
 
 /** A worker with what the reduction itself must remember between events; readers see the `WorkerEntry`. */
@@ -21,6 +22,10 @@ export interface TrackedWorker extends WorkerEntry {
   /** Its last known models are loading (llama-server's 503 "Loading model"). */
   loading: boolean;
   retryAt: ReadonlyMap<string, number>;
+  /** How the last requests for a model ended, where one failed of late: by nameKey of the worker's own name. */
+  outcomes: ReadonlyMap<string, readonly Outcome[]>;
+  /** Good polls in a row of a worker that was unhealthy, and still is until there are `healthyAfter`. */
+  goodPolls: number;
 }
 
 /** The catalogue as the reduction carries it on. */
@@ -57,5 +62,7 @@ export function newWorker(config: WorkerConfig): TrackedWorker {
     lastAnswered: null,
     loading: false,
     retryAt: NO_ENTRIES,
+    outcomes: NO_ENTRIES,
+    goodPolls: 0,
   };
 }

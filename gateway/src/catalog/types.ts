@@ -1,6 +1,6 @@
 import type { CatalogModel, CatalogReport, EngineName, PollResult } from "@farmgate/engines";
 import type { Api } from "@farmgate/shared";
-import type { Breaker, PairFault } from "../routing/breaker.ts";
+import type { Breaker, PairFault, PairSilence } from "../routing/breaker.ts";
 
 /** A worker as its owner configured it; times in milliseconds. */
 export interface WorkerConfig {
@@ -32,6 +32,11 @@ export type CatalogEvent =
   | { type: "load_failed"; worker: string; model: string }
   /** A request failed by the pair's own fault. */
   | ({ type: "faulted"; worker: string } & PairFault)
+  /** Nothing comes of the pair, for longer than it takes. */
+  | ({ type: "silent"; worker: string } & PairSilence)
+  /** A request was sent that is the trial of an open breaker, if one is due; and that very one has ended. */
+  | { type: "tried"; worker: string; model: string; at: number }
+  | { type: "trial_over"; worker: string; model: string; at: number }
   /** A good answer of the pair came whole. */
   | { type: "served"; worker: string; model: string }
   | { type: "drain"; worker: string }

@@ -110,6 +110,22 @@ export class Attempt implements ExchangeSink {
     return this.#tunnel?.lastByteAt ?? this.#exchange.lastByteAt;
   }
 
+  get firstDataAt(): number | null {
+    return this.#exchange.firstDataAt;
+  }
+
+  get lastDataAt(): number | null {
+    return this.#exchange.lastDataAt;
+  }
+
+  get firstByteFrom(): number {
+    return this.#exchange.firstByteFrom;
+  }
+
+  giveUp(why: string): void {
+    this.#exchange.giveUp(why);
+  }
+
   cancel(): void {
     this.#cancelled = true;
     this.#tunnel?.destroy();

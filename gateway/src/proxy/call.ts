@@ -44,6 +44,19 @@ export interface Received {
   hops: number;
 }
 
+/** A try at a worker, seen by those who watch over it. Times in milliseconds on the clock of `now`. */
+export interface TryUnderWay {
+  /** When the worker last sent something; the start of the try before that. */
+  readonly lastByteAt: number;
+  /** Of the answer's body; null: no byte of it has come. */
+  readonly firstDataAt: number | null;
+  readonly lastDataAt: number | null;
+  /** From when the time for the first byte counts: its sending, or the last word that it waits for its turn. */
+  readonly firstByteFrom: number;
+  /** Ends it, as a fault of the worker, where nothing of an answer has come. `why`: for people. */
+  giveUp(why: string): void;
+}
+
 /** One inference request from its arrival to the end of its answer. */
 export class Call implements LiveRequest {
   readonly id: string;
@@ -91,7 +104,9 @@ export class Call implements LiveRequest {
   /** Its stream was begun with a comment: the head went out before any worker had answered. */
   opened = false;
   /** The try that answers. */
-  attempt: { readonly lastByteAt: number } | null = null;
+  attempt: TryUnderWay | null = null;
+  /** What was sent with the last try; null: nothing was. */
+  sent: { api: Api; streamed: boolean; bytes: number } | null = null;
   /** Why nobody wants the answer any more. */
   #gone: FarmError | null = null;
   #stop: ((why: FarmError) => void) | null = null;

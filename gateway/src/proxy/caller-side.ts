@@ -12,7 +12,7 @@ import type { Call, Received } from "./call.ts";
 import { answerHeaders } from "./headers.ts";
 import { fitsOpenStream, OpenedAnswer } from "./opened-answer.ts";
 import { tellAnswered, tellEnded, tellOther } from "./tell-catalog.ts";
-import { tellLearned } from "./tell-learned.ts";
+import { tellFirstByte, tellLearned } from "./tell-learned.ts";
 import { toldFault } from "./told-fault.ts";
 
 /** An answer that was passed on, up to its end or to where it broke. */
@@ -148,7 +148,10 @@ export class CallerSide implements AttemptTarget {
     const broke = brokeOff ?? this.#endTranslation();
     if (status < 300) tellAnswered(this.#farm, call);
     if (status < 300 && broke === null) tellEnded(this.#farm, call, "whole");
-    if (status < 300 && broke?.kind === "timeout" && call.goneError === null) tellEnded(this.#farm, call, "stalled");
+    if (status < 300 && brokeOff !== null && call.goneError === null) {
+      tellEnded(this.#farm, call, brokeOff.kind === "timeout" ? "stalled" : "broke");
+    }
+    if (status === 200 && broke === null) tellFirstByte(this.#farm, call);
     if (broke === null) {
       if (status === 200) tellLearned(this.#farm, call, this.#choice);
       if (status === 200) tellOther(this.#farm, call, this.#choice);

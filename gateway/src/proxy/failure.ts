@@ -18,8 +18,11 @@ export type FailedAttempt = { worker: string } & (
   | {
       by: "connection";
       phase: "connect" | "first_byte" | "body";
-      /** dropped: as `readDrop` says; it speaks neither for nor against its worker, and opens no breaker. */
-      kind: "refused" | "unreachable" | "timeout" | "reset" | "protocol" | "dropped";
+      /**
+       * dropped: as `readDrop` says; it speaks neither for nor against its worker, and opens no breaker. gone: the worker
+       * became unhealthy while its answer was waited for.
+       */
+      kind: "refused" | "unreachable" | "timeout" | "reset" | "protocol" | "gone" | "dropped";
       /** The connection had carried an answer before. */
       reused: boolean;
       message: string;
@@ -156,10 +159,27 @@ export function usesAttempt(tried: FailedAttempt): boolean {
   return tried.kind !== "refused" && tried.kind !== "unreachable";
 }
 
+/** Whether asking one more worker counts against the farm's retry budget: the last one failed with the request. */
+export function isRetry(history: readonly FailedAttempt[]): boolean {
+  const last = history.at(-1);
+  return last !== undefined && usesAttempt(last);
+}
+
+/** The failure, told to a caller whose request was put to no further worker since too many are. */
+export function asNotRetried(failure: FarmError, retryAfterS: number): FarmError {
+  const more = "No further worker was asked, since too many requests are being retried.";
+  const { param } = failure;
+  const details = { retryAfterS: failure.retryAfterS ?? retryAfterS, ...(param !== null && { param }) };
+  const error = new FarmError(failure.code, `${failure.message} ${more}`, details);
+  error.logged = `${failure.logged} ${more}`;
+  return error;
+}
+
 /**
  * Whether the try speaks against the worker's breaker for the model. What is the caller's own doing never does: a 4xx,
- * a time-out at the caller's own deadline (`late`), a circle of gateways. Nor does a full queue, a load, or a connection
- * that nobody accepts, which is the machine's trouble and not the model's.
+ * a time-out at the caller's own deadline (`late`), a circle of gateways. Nor does a full queue, a load, or what is the
+ * machine's trouble and not the model's: a connection that nobody accepts (it costs no time, all models share it, and it
+ * puts the worker last until its next good poll), and an agent that is gone.
  */
 export function isPairFault(tried: FailedAttempt, late: boolean): boolean {
   if (tried.by === "answer") return tried.meaning === "worker_fault" && tried.status !== 508;

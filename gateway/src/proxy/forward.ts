@@ -17,9 +17,11 @@ import type { Call, Received } from "./call.ts";
 import { answerDryRun, isDryRun } from "./dry-run.ts";
 import {
   afterFailure,
+  asNotRetried,
   type FailedAttempt,
   failureError,
   isNotOfferedThere,
+  isRetry,
   isUnknownThere,
   readDrop,
   retryReason,
@@ -39,6 +41,8 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
   let served: Served;
   farm.live.enter(call);
   farm.comments.watch();
+  farm.silence.watch();
+  farm.retries.arrived(farm.clock.now());
   try {
     call.caller = farm.keys.identify(call.request.headers);
     leaveKey = farm.keys.enter(call.caller);
@@ -94,6 +98,10 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
     }
     const { choice } = taken;
     const { name } = choice.worker.config;
+    if (isRetry(history) && !mayRetry(farm)) {
+      taken.release();
+      return { status: null, error: notRetried(walkError(farm, request, tried, history), farm) };
+    }
     tried.add(name);
     const put = putOrLeave(farm, call, received, taken);
     if (put instanceof FarmError) {
@@ -109,6 +117,17 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
       return { status: null, error: walkError(farm, request, tried, history) };
     }
   }
+}
+
+/** The place that was just taken is not counted. */
+function mayRetry({ retries, inflight, config, clock }: Farm): boolean {
+  return retries.take(config.retry.budget, inflight.total() - 1, clock.now());
+}
+
+/** The farm is sick enough: no further worker is asked. */
+function notRetried(failure: FarmError, { retries, metrics, clock }: Farm): FarmError {
+  metrics.retryRefused();
+  return asNotRetried(failure, retries.roomInS(clock.now()));
 }
 
 /** As `putAs`; where the question cannot be put so, the place at that worker is free again. */

@@ -1,5 +1,6 @@
 import {
   apiForm,
+  isStreamed,
   FarmError,
   queryModel,
   replaceModel,
@@ -46,6 +47,8 @@ export function sendTo(
     };
     // Made here and held nowhere: what the functions above could reach would stay until the answer's end.
     const request = toRequest(farm, call, received, choice, translated, upstream, deadlineLeft(received, now));
+    const streamed = isStreamed(call.api, received.scan.stream);
+    call.sent = { api: choice.api, streamed, bytes: request.body?.length ?? 0 };
     const timeouts = timeoutsFor(farm, choice, deadlineLeft(received, now));
     attempt = new Attempt(upstream.pool, request, timeouts, farm.clock, side, done);
     const started = attempt;

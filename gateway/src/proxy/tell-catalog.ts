@@ -1,5 +1,6 @@
 import { adapterFor, lastModelOf, servedOther } from "@farmgate/engines";
 import type { Farm } from "../farm.ts";
+import type { PairFault } from "../routing/breaker.ts";
 import type { Choice } from "../routing/types.ts";
 import type { Call } from "./call.ts";
 import { type FailedAttempt, faultWords, isPairFault } from "./failure.ts";
@@ -8,7 +9,11 @@ import { type FailedAttempt, faultWords, isPairFault } from "./failure.ts";
 export function tellCatalog(farm: Farm, call: Call, choice: Choice, failed: FailedAttempt, late: boolean): void {
   const worker = choice.worker.config.name;
   const { upstreamModel: model, api } = choice;
-  if (isPairFault(failed, late)) tellFault(farm, call, worker, faultWords(failed), false);
+  if (isPairFault(failed, late))
+    tellFault(farm, call, worker, faultWords(failed), {
+      stalled: false,
+      broke: failed.by === "connection" && failed.kind === "reset",
+    });
   if (failed.by === "connection") {
     if (failed.kind === "refused") farm.catalog.apply({ type: "refused", worker });
   } else if (failed.untold === true) {
@@ -26,16 +31,24 @@ export function tellAnswered(farm: Farm, { worker, upstreamModel }: Call): void 
   farm.catalog.apply({ type: "answered", worker, model: upstreamModel, at: farm.clock.now() });
 }
 
-/** An answer has ended that was passed on: whole, or `stalled` when the worker stopped sending. */
-export function tellEnded(farm: Farm, call: Call, end: "whole" | "stalled"): void {
+/** An answer has ended that was passed on: whole, or the worker stopped sending (`stalled`), or `broke` it off. */
+export function tellEnded(farm: Farm, call: Call, end: "whole" | "stalled" | "broke"): void {
   if (call.worker === null) return;
   if (end === "whole") farm.catalog.apply({ type: "served", worker: call.worker, model: call.upstreamModel });
-  else tellFault(farm, call, call.worker, "an answer stopped coming", true);
+  else if (end === "stalled")
+    tellFault(farm, call, call.worker, "an answer stopped coming", { stalled: true, broke: false });
+  else tellFault(farm, call, call.worker, "an answer broke off", { stalled: true, broke: true });
 }
 
-function tellFault(farm: Farm, call: Call, worker: string, reason: string, stalled: boolean): void {
+function tellFault(
+  farm: Farm,
+  call: Call,
+  worker: string,
+  reason: string,
+  how: Pick<PairFault, "stalled" | "broke">,
+): void {
   const { upstreamModel: model, askedAt } = call;
-  farm.catalog.apply({ type: "faulted", worker, model, sentAt: askedAt ?? farm.clock.now(), stalled, reason });
+  farm.catalog.apply({ type: "faulted", worker, model, sentAt: askedAt ?? farm.clock.now(), reason, ...how });
 }
 
 /** LM Studio with one model loaded may answer any name by it: a pair that was seen to do so is set aside. */

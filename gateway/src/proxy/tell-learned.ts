@@ -3,6 +3,15 @@ import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
 import type { Call } from "./call.ts";
 
+/** How long the pair took to the first byte of a whole good answer. Where the model was not loaded that says nothing. */
+export function tellFirstByte(farm: Farm, { worker, upstreamModel, attempt, sent, warmth, socket }: Call): void {
+  if (worker === null || attempt === null || sent === null || socket !== null) return;
+  const { firstByteFrom, firstDataAt, lastDataAt } = attempt;
+  if (firstDataAt === null || lastDataAt === null) return;
+  const ms = warmth === "warm" ? firstDataAt - firstByteFrom : null;
+  farm.firstBytes.answered({ worker, key: nameKey(upstreamModel), ...sent }, ms, lastDataAt);
+}
+
 /** What a whole answer with status 200 teaches of its worker's times, where they are used. */
 export function tellLearned(farm: Farm, call: Call, { worker, warmth, upstreamModel }: Choice): void {
   if (!farm.config.routing.waitOrSwap) return;

@@ -13,7 +13,7 @@ import { farmModel, farmRequest, farmWorker, queuePlace } from "./farm-views.ts"
 /** The live state of the farm, and what an operator may change of it. */
 export function farmRoutes(app: FastifyInstance, farm: Farm): void {
   app.get("/farm/workers", () => ({
-    workers: farm.catalog.current.workers.map((worker) => farmWorker(worker, farm.inflight)),
+    workers: farm.catalog.current.workers.map((worker) => farmWorker(worker, farm.inflight, farm.clock.now())),
   }));
   app.get("/farm/models", () => ({
     models: [...new Set(farm.catalog.current.union.values())].map((model) =>
@@ -45,7 +45,7 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
       farm.catalog.apply({ type, worker: name });
       farm.log.info({ worker: name, by: request.caller.name }, type === "drain" ? "worker drained" : "worker resumed");
       const worker = find();
-      return worker === undefined ? {} : farmWorker(worker, farm.inflight);
+      return worker === undefined ? {} : farmWorker(worker, farm.inflight, farm.clock.now());
     });
   }
   app.post<{ Body: string | undefined }>("/farm/explain", async (request) => {

@@ -1,13 +1,14 @@
+import { nameKey } from "@farmgate/shared";
 import { knownState } from "../catalog/known-state.ts";
 import type { Catalog, UnionModel, WorkerEntry } from "../catalog/types.ts";
 import type { Warmth } from "../placement/warmth-notes.ts";
 import type { LiveRequest } from "../proxy/live-requests.ts";
 import type { InflightView } from "../routing/types.ts";
 import { toldVariants } from "./model-list.ts";
-import { workerProblem, workerState } from "./worker-state.ts";
+import { pairAside, workerProblem, workerState } from "./worker-state.ts";
 
-/** One entry of `/farm/workers` (contract section 4), with the reason for a state that is not good. */
-export function farmWorker(worker: WorkerEntry, inflight: InflightView): object {
+/** One entry of `/farm/workers` (contract section 4), with the reason for a state that is not good. `now`: see `pairAside`. */
+export function farmWorker(worker: WorkerEntry, inflight: InflightView, now: number): object {
   const { name, url, weight, maxConcurrent } = worker.config;
   return {
     name,
@@ -18,9 +19,10 @@ export function farmWorker(worker: WorkerEntry, inflight: InflightView): object 
     weight: weight ?? 1,
     maxConcurrent,
     inflight: inflight.worker(name),
-    problem: workerProblem(worker),
+    problem: workerProblem(worker, now),
     models: (worker.report?.models ?? []).map((model) => {
-      return { id: model.id, state: knownState(worker, model), queued: model.queued };
+      const aside = pairAside(worker, nameKey(model.id), now);
+      return { id: model.id, state: knownState(worker, model), queued: model.queued, aside };
     }),
   };
 }

@@ -1,5 +1,7 @@
 import type { CatalogModel } from "@farmgate/engines";
+import { nameKey } from "@farmgate/shared";
 import type { WorkerEntry } from "../catalog/types.ts";
+import { isTrialDue } from "./breaker.ts";
 import { capacity, hasFreeSlot } from "./capacity.ts";
 import { droppedBy } from "./dropped-copy.ts";
 import { nothingServes } from "./nothing-serves.ts";
@@ -17,6 +19,8 @@ interface Candidate {
   /** A model in use whose last warm copy may go when this worker loads the one asked for. */
   drops: CatalogModel | null;
   holdsPrefix: boolean;
+  /** It is aside for the model, and this request would be its trial. */
+  isTrial: boolean;
   /** What the strategy compares: load for its capacity, or turns. Lower goes first. */
   measure: number;
   /** NaN until a tie asks for it. */
@@ -112,12 +116,19 @@ function weigh(
   candidate.refused = entry.refused;
   candidate.drops = droppedBy(entry, model, standing, context);
   candidate.holdsPrefix = request.prefixWorker === name && hasFreeSlot(entry, model, inflight, request, context);
+  candidate.isTrial = entry.breakers.size > 0 && isTrialOf(entry, model, request.key, context.now);
   candidate.pass = Number.NaN;
   if (context.strategy === "least-connections") {
-    candidate.measure = inflight / capacity(entry, model);
+    // What hangs there from before says nothing of how it is now, and would keep it from ever being tried.
+    candidate.measure = candidate.isTrial ? 0 : inflight / capacity(entry, model);
   } else {
     candidate.measure = context.turns.pass(name, request.key);
   }
+}
+
+function isTrialOf({ breakers }: WorkerEntry, model: CatalogModel | null, key: string, now: number): boolean {
+  const breaker = breakers.get(model === null ? key : nameKey(model.id));
+  return breaker !== undefined && isTrialDue(breaker, now);
 }
 
 function goesBefore(a: Candidate, b: Candidate, key: string, context: RoutingContext): boolean {
@@ -154,7 +165,7 @@ function toChoice(
     set: standing.set ?? "unlisted",
     warmth: standing.warmth,
     turnWeight: turnWeight(entry, model, context.strategy),
-    reason: `${describeStanding(standing, entry, request)}; ${order}${told}`,
+    reason: `${describeStanding(standing, entry, request, context.now)}; ${order}${told}`,
     weighed,
   };
 }
@@ -164,6 +175,7 @@ function orderReason(best: Candidate, rivals: number, request: RoutingRequest, c
   if (entry === null) return "";
   const refused = best.refused ? ", although it refused the last connection" : "";
   const but = best.drops === null ? refused : `${refused}, although ${dropsWords(best.drops)}`;
+  if (best.isTrial) return `its trial is due${but}`;
   if (best.holdsPrefix) return `it answered this conversation before${but}`;
   if (rivals === 1) return `the only such worker with room${but}`;
   if (context.strategy === "round-robin") return `its turn among ${rivals}${but}`;
@@ -185,6 +197,7 @@ function noCandidate(): Candidate {
     refused: false,
     drops: null,
     holdsPrefix: false,
+    isTrial: false,
     measure: 0,
     pass: Number.NaN,
   };

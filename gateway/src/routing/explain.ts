@@ -57,7 +57,7 @@ export function explain(request: RoutingRequest, context: RoutingContext): Expla
     .filter((entry) => !tried.has(entry.config.name))
     .map((entry) => ({
       worker: entry.config.name,
-      reason: describeStanding(standingOf(entry, request, context), entry, request),
+      reason: describeStanding(standingOf(entry, request, context), entry, request, context.now),
     }));
   return {
     model: request.name,
@@ -82,7 +82,7 @@ function chosen(
   const refused = entry.refused ? ", as it refused the last connection" : "";
   const drops = droppedBy(entry, choice.model, standing, context);
   const late = drops === null ? refused : `${refused}, as ${dropsWords(drops)}`;
-  const words = describeStanding(standing, entry, request);
+  const words = describeStanding(standing, entry, request, context.now);
   const reason = before?.set === set ? `${words}; next after ${before.worker}${late}` : choice.reason;
   const inflight = context.inflight.worker(name);
   return { worker: name, set, warmth, reason, inflight, upstreamModel, api, ...variantAt(name, request, context) };
@@ -105,7 +105,7 @@ function atTheirCap(
       worker: name,
       set,
       warmth: standing.warmth,
-      reason: `${describeStanding(standing, entry, request)}; at its cap of ${maxConcurrent}: a request would wait`,
+      reason: `${describeStanding(standing, entry, request, context.now)}; at its cap of ${maxConcurrent}: a request would wait`,
       inflight: context.inflight.worker(name),
       upstreamModel: entry.byKey.get(request.key)?.id ?? request.name,
       api: apiFor(entry, request, context.now),

@@ -84,7 +84,7 @@ function why(entries: readonly WorkerEntry[], request: RoutingRequest, context: 
     const standing = standingOf(entry, request, context);
     if (standing.set !== null) return `${entry.config.name} was tried`;
     const isTold = standing === OTHER_API || standing === OTHER_VARIANT;
-    return `${entry.config.name} ${isTold ? describeStanding(standing, entry, request) : standing.why}`;
+    return `${entry.config.name} ${isTold ? describeStanding(standing, entry, request, context.now) : standing.why}`;
   });
 }
 

@@ -1,7 +1,7 @@
-import { anyGlobMatches, nameKey } from "@farmgate/shared";
+import { anyGlobMatches, formatDuration, nameKey } from "@farmgate/shared";
 import type { CatalogModel, EngineName } from "@farmgate/engines";
 import type { WorkerEntry } from "../catalog/types.ts";
-import { breakerWords, mayAsk } from "./breaker.ts";
+import { breakerWords, mayAsk, trialWords } from "./breaker.ts";
 import type { RoutingContext, RoutingRequest, RoutingSet, Warmth } from "./types.ts";
 import { differenceWords, isOtherVariant } from "./variant.ts";
 import { isWay, spokenWords, wayTo } from "./ways.ts";
@@ -110,7 +110,7 @@ const REFUSES_UNKNOWN: Record<EngineName | "auto", boolean> = {
  *        worker's copy that was asked for.
  * 4. Not out, but its breaker for the model is open, and no trial is due or one is under way: a set of its own, after
  *    all others that have the model. It is still asked before a request is refused, so that a breaker never makes
- *    routing worse than it is without.
+ *    routing worse than it is without: the engine may only be slow, a refusal helps nobody, and any answer closes it.
  */
 export function standingOf(entry: WorkerEntry, request: RoutingRequest, context: RoutingContext): Standing {
   return standingWith(entry, entry.byKey.get(request.key), request, context);
@@ -160,9 +160,18 @@ function isAmbiguous({ key }: RoutingRequest, { catalog: { aliases } }: RoutingC
 }
 
 /** The standing in words, with what the catalogue tells about this worker. */
-export function describeStanding(standing: Standing, entry: WorkerEntry, { key, api, held }: RoutingRequest): string {
+export function describeStanding(
+  standing: Standing,
+  entry: WorkerEntry,
+  { key, api, held }: RoutingRequest,
+  now: number,
+): string {
   if (standing === OTHER_API) return `does not serve ${api} with it: ${spokenWords(entry, entry.byKey.get(key))}`;
-  if (standing === ASIDE) return `${standing.why}: ${entry.asideUntil.get(key)?.reason ?? "it disowned it"}`;
+  if (standing === ASIDE) {
+    const aside = entry.asideUntil.get(key);
+    const left = aside === undefined ? "" : `, for ${formatDuration(1_000 * Math.ceil((aside.until - now) / 1_000))}`;
+    return `${standing.why}: ${aside?.reason ?? "it disowned it"}${left}`;
+  }
   if (standing === OTHERS_NAME) return `${standing.why}: ${entry.byAlias.get(key)?.id}`;
   if (standing === OTHER_VARIANT) {
     const model = entry.byKey.get(key);
@@ -171,7 +180,9 @@ export function describeStanding(standing: Standing, entry: WorkerEntry, { key, 
   }
   if (standing.set === "breaker-open") {
     const breaker = entry.breakers.get(nameKey(entry.byKey.get(key)?.id ?? key));
-    return breaker === undefined ? standing.why : `${breakerWords(breaker)}: a last resort`;
+    return breaker === undefined
+      ? standing.why
+      : `${breakerWords(breaker)}, ${trialWords(breaker, now)}: a last resort`;
   }
   const troubled = standing === UNHEALTHY || standing === MISCONFIGURED || standing === UNREACHABLE;
   return troubled && entry.problem !== null ? `${standing.why} (${entry.problem})` : standing.why;
@@ -181,10 +192,10 @@ function isOpen(
   entry: WorkerEntry,
   model: CatalogModel | undefined,
   { key }: RoutingRequest,
-  { inflight, now }: RoutingContext,
+  { now }: RoutingContext,
 ): boolean {
   const breaker = entry.breakers.get(model === undefined ? key : nameKey(model.id));
-  return breaker !== undefined && !mayAsk(breaker, inflight.pair(entry.config.name, key), now);
+  return breaker !== undefined && !mayAsk(breaker, now);
 }
 
 function listedStanding(

@@ -49,6 +49,23 @@ describe("the waiting room", () => {
     expect(waitingRoom.size).toBe(1);
   });
 
+  it("lets nobody go twice, should one that goes be news itself", () => {
+    const { waitingRoom, gone, waiter, places } = room({ a: 3, b: 1 });
+    const waking = (group: string) => {
+      const one = waiter(group);
+      return {
+        ...one,
+        tryGo: () => {
+          waitingRoom.wake();
+          return one.tryGo();
+        },
+      };
+    };
+    for (const group of ["a", "a", "b"]) waitingRoom.enter(waking(group), WIDE);
+    waitingRoom.wake();
+    expect([gone, waitingRoom.size, waitingRoom.bytes, places["a"]]).toEqual([[0, 1, 2], 0, 0, 1]);
+  });
+
   it("is full by number or by bytes", () => {
     const { waitingRoom, waiter } = room({});
     expect(waitingRoom.enter(waiter("a", 60), { queue: 2, queueBytes: 100 })).toBe(true);

@@ -40,7 +40,7 @@ export const broken: PollResult = { kind: "no_catalog", engine: null, reason: "/
 export class Farm {
   catalog: TrackedCatalog = emptyCatalog();
   now = 1_000;
-  readonly unhealthyAfter = 3;
+  readonly health = { unhealthyAfter: 3, healthyAfter: 1 };
 
   constructor(...workers: (WorkerConfig | string)[]) {
     this.on({ type: "configured", workers: workers.map((w) => (typeof w === "string" ? workerConfig(w) : w)) });
@@ -48,7 +48,7 @@ export class Farm {
 
   on(event: CatalogEvent): this {
     this.now += 1_000;
-    this.catalog = reduce(this.catalog, event, this.now, { unhealthyAfter: this.unhealthyAfter });
+    this.catalog = reduce(this.catalog, event, this.now, this.health);
     return this;
   }
 

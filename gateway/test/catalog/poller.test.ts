@@ -55,7 +55,7 @@ function start(...workers: WorkerConfig[]) {
 
 function startWith(timeoutMs: number, ...workers: WorkerConfig[]) {
   const clock = createSystemClock();
-  const store = new CatalogStore(clock, { unhealthyAfter: 3 });
+  const store = new CatalogStore(clock, { unhealthyAfter: 3, healthyAfter: 1 });
   const poller = new CatalogPoller({ clock, random: seededRandom(7), apply: (event) => store.apply(event) });
   cleanups.push(() => poller.stop());
   poller.configure(workers, { intervalMs: INTERVAL, timeoutMs });
@@ -277,7 +277,7 @@ describe("the poller", () => {
   it("takes a stream under way for a sign of life", async () => {
     const black = await listen(createTcpServer(() => {}));
     const clock = createSystemClock();
-    const store = new CatalogStore(clock, { unhealthyAfter: 1 });
+    const store = new CatalogStore(clock, { unhealthyAfter: 1, healthyAfter: 1 });
     const apply = store.apply.bind(store);
     const poller = new CatalogPoller({ clock, random: seededRandom(7), apply, flowing: (worker) => worker === "a" });
     cleanups.push(() => poller.stop());

@@ -6,7 +6,7 @@ import { dead, Farm, ok, refused, report, workerConfig } from "./farm.ts";
 
 function faults(farm: Farm, count: number, model = "m"): Farm {
   for (let i = 0; i < count; i += 1) {
-    const fault = { worker: "a", model, sentAt: farm.now, stalled: false, reason: "answered 500" };
+    const fault = { worker: "a", model, sentAt: farm.now, stalled: false, broke: false, reason: "answered 500" };
     farm.on({ type: "faulted", ...fault });
   }
   return farm;
@@ -60,6 +60,67 @@ describe("breakers of a worker", () => {
     expect([breakers.size, breakers.has("made-up-199"), breakers.has("made-up-200")]).toEqual([1_000, false, true]);
   });
 
+  it("open where half of the last answers fail, though never three in a row", () => {
+    const farm = known();
+    const opened: number[] = [];
+    for (let i = 1; i <= 12; i += 1) {
+      if (i % 2 === 0) farm.on({ type: "served", worker: "a", model: "m" });
+      else faults(farm, 1);
+      if (open(farm).length > 0) opened.push(i);
+    }
+    // The eleventh is the sixth failure of eleven; of ten answers five failed, but the last one was good.
+    expect(opened[0]).toBe(11);
+    expect(farm.worker("a").outcomes.size).toBe(0);
+  });
+
+  it("say how often it failed, and are judged anew after a trial", () => {
+    const farm = known();
+    for (let i = 0; i < 5; i += 1) faults(farm.on({ type: "served", worker: "a", model: "m" }), 1);
+    faults(farm, 0);
+    // What was good before the first failure is not remembered.
+    expect(open(farm)).toEqual([]);
+    faults(farm.on({ type: "served", worker: "a", model: "m" }), 1);
+    expect(farm.worker("a").breakers.get("m")?.told).toBe("6 of the last 11 requests failed there (answered 500)");
+    farm.on({ type: "served", worker: "a", model: "m" });
+    expect(open(faults(farm, 1))).toEqual([]);
+  });
+
+  it("stay closed where failures are rare, or of more than a minute ago", () => {
+    const rare = known();
+    for (let i = 0; i < 40; i += 1) {
+      for (let j = 0; j < 2; j += 1) rare.on({ type: "served", worker: "a", model: "m" });
+      expect(open(faults(rare, 1))).toEqual([]);
+    }
+    const slow = known();
+    for (let i = 0; i < 20; i += 1) {
+      slow.now += 14_000;
+      expect(open(faults(slow.on({ type: "served", worker: "a", model: "m" }), 1))).toEqual([]);
+    }
+  });
+
+  it("open by a silence, and close with the first byte that comes after all", () => {
+    const farm = known().polled("a", ok(["m=warm", "n=warm"]));
+    farm.on({ type: "silent", worker: "a", model: "m", sentAt: farm.now, stalled: false, reason: "no first byte" });
+    expect(open(farm)).toEqual(["m"]);
+    expect(open(farm.answered("a", "m"))).toEqual([]);
+  });
+
+  it("have one trial at a time, and another where that told nothing", () => {
+    const farm = faults(known(), 3);
+    const trial = { worker: "a", model: "m:latest" };
+    const trialAt = () => farm.worker("a").breakers.get("m")?.trialAt;
+    farm.on({ type: "tried", ...trial, at: farm.now });
+    expect(trialAt()).toBeNull();
+    farm.now += 40_000;
+    const at = farm.now;
+    farm.on({ type: "tried", ...trial, at }).on({ type: "tried", ...trial, at: at + 1 });
+    expect(trialAt()).toBe(at);
+    farm.on({ type: "trial_over", ...trial, at: at + 1 });
+    expect(trialAt()).toBe(at);
+    farm.on({ type: "trial_over", ...trial, at });
+    expect(trialAt()).toBeNull();
+  });
+
   it("are a change that whoever waits for one is told of", () => {
     const { version } = known().catalog;
     expect(faults(known(), 3).catalog.version).toBeGreaterThan(version);
@@ -81,11 +142,11 @@ describe("the news of them", () => {
     const closed = farm.catalog;
     const opened = faults(farm, 1).catalog;
     expect(news(closed, opened)).toEqual([
-      ["warn", "gets no m for now: 3 requests in a row failed there (answered 500)"],
+      ["warn", "gets no m for now: 3 requests in a row failed there (answered 500); next trial in 30 s"],
     ]);
     farm.now += 40_000;
     const again = faults(farm, 1).catalog;
-    expect(news(opened, again)).toEqual([["info", "still fails with m (answered 500)"]]);
+    expect(news(opened, again)).toEqual([["info", "still fails with m (answered 500); next trial in 1 min"]]);
     expect(news(again, farm.answered("a", "m").catalog)).toEqual([["info", "answers with m again"]]);
   });
 

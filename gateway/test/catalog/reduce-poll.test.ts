@@ -38,6 +38,33 @@ describe("a poll as a health check", () => {
     expect(farm.worker("a")).toMatchObject({ health: "healthy", missedPolls: 0 });
   });
 
+  it("is back only after as many good polls in a row as are asked for, and tells how many there were", () => {
+    const farm = new Farm("a")
+      .polled("a", ok(["m"]))
+      .polled("a", dead)
+      .polled("a", dead)
+      .polled("a", dead);
+    farm.health.healthyAfter = 3;
+    farm.polled("a", ok(["m"])).polled("a", broken);
+    const problem = "answers again: 2 of 3 good polls";
+    expect(farm.worker("a")).toMatchObject({ health: "unhealthy", goodPolls: 2, problem });
+    farm
+      .polled("a", dead)
+      .polled("a", ok(["m"]))
+      .polled("a", ok(["m"]));
+    expect(farm.worker("a").health).toBe("unhealthy");
+    farm.polled("a", ok(["m"]));
+    expect(farm.worker("a")).toMatchObject({ health: "healthy", goodPolls: 0, problem: null, catalog: "fresh" });
+    farm.polled("a", dead).polled("a", ok(["m"]));
+    expect(farm.worker("a").health).toBe("healthy");
+  });
+
+  it("is in at once the first time, whatever is asked for", () => {
+    const farm = new Farm("a");
+    farm.health.healthyAfter = 3;
+    expect(farm.polled("a", ok(["m"])).worker("a").health).toBe("healthy");
+  });
+
   it("goes out without ever having answered", () => {
     const farm = new Farm("a").polled("a", dead).polled("a", dead);
     expect(farm.worker("a")).toMatchObject({ health: "unknown", catalog: "unreachable" });

@@ -7,7 +7,7 @@ import type { TrackedCatalog } from "../../src/catalog/tracked.ts";
 import type { Catalog, CatalogEvent, UnionModel, WorkerConfig, WorkerEntry } from "../../src/catalog/types.ts";
 import { report, workerConfig } from "./farm.ts";
 
-const SETTINGS = { unhealthyAfter: 3 };
+const SETTINGS = { unhealthyAfter: 3, healthyAfter: 1 };
 const WORKERS = ["a", "b", "c"];
 const NAMES = ["m", "M:latest", "m:8b", "n", "N", "library/n", "alias", "__proto__"];
 

@@ -7,7 +7,7 @@ const polled = (startedAt: number, result: ReturnType<typeof ok>) =>
 
 describe("the catalogue's holder", () => {
   const started = () => {
-    const store = new CatalogStore({ now: () => 0 }, { unhealthyAfter: 2 });
+    const store = new CatalogStore({ now: () => 0 }, { unhealthyAfter: 2, healthyAfter: 1 });
     store.apply({ type: "configured", workers: [workerConfig("a")] });
     return store;
   };
@@ -37,7 +37,7 @@ describe("the catalogue's holder", () => {
   it("follows changed settings from the next event on", () => {
     const store = started();
     store.apply(polled(1, dead));
-    store.configure({ unhealthyAfter: 5 });
+    store.configure({ unhealthyAfter: 5, healthyAfter: 1 });
     store.apply(polled(2, dead));
     expect(store.current.workers[0]?.health).toBe("unknown");
   });

@@ -32,7 +32,7 @@ function keeperOf() {
       throw new Error("nothing is to be ordered here");
     },
   };
-  const catalog = new CatalogStore(clock, { unhealthyAfter: 3 });
+  const catalog = new CatalogStore(clock, { unhealthyAfter: 3, healthyAfter: 1 });
   const recentUse = new RecentUse();
   const lastCopies = new LastCopies(recentUse);
   const keeper = new Keeper({ clock, log, catalog, upstreams, inflight: new Inflight(), recentUse, lastCopies });

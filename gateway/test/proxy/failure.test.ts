@@ -2,8 +2,11 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   afterFailure,
+  asNotRetried,
   type FailedAttempt,
   failureError,
+  isPairFault,
+  isRetry,
   readDrop,
   retryReason,
   triedCopy,
@@ -101,6 +104,44 @@ describe("after a failed try", () => {
         expect(history.some(usesAttempt)).toBe(false);
       }),
     );
+  });
+});
+
+describe("what speaks against a pair, and what is a retry", () => {
+  it("is no answer but the worker's own fault, whatever its status", () => {
+    const soft = fc.constantFrom<Meaning>("unknown_model", "busy", "loading", "load_failed");
+    fc.assert(
+      fc.property(soft, fc.integer({ min: 300, max: 599 }), fc.boolean(), (meaning, status, late) => {
+        const tried = { ...answered(meaning), status } as FailedAttempt;
+        expect(isPairFault(tried, late)).toBe(false);
+        expect(isRetry([tried])).toBe(meaning === "load_failed");
+      }),
+    );
+  });
+
+  it.each([
+    ["refused", "connect", false, false],
+    ["unreachable", "connect", false, false],
+    ["timeout", "connect", true, true],
+    ["reset", "first_byte", true, true],
+    ["gone", "first_byte", false, true],
+    ["dropped", "first_byte", false, true],
+  ] as const)("of a connection that was %s (%s): %s, %s", (kind, phase, speaks, retry) => {
+    const tried = connection(kind, phase);
+    expect([isPairFault(tried, false), isRetry([tried]), isRetry([tried, answered("busy")])]).toEqual([
+      speaks,
+      retry,
+      false,
+    ]);
+    expect(isPairFault(tried, true)).toBe(speaks && kind !== "timeout");
+  });
+
+  it("tells a failure that is not retried with its own code, and when to come again", () => {
+    const failure = failureError("m", [answered("worker_fault")], false);
+    const told = asNotRetried(failure, 4);
+    expect([told.code, told.retryAfterS]).toEqual(["worker_failed", 4]);
+    expect(told.message).toContain(failure.message);
+    expect(told.logged).toContain(failure.logged);
   });
 });
 

@@ -1,6 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { afterAnswer, afterFault, type Breaker, mayAsk } from "../../src/routing/breaker.ts";
+import {
+  afterAnswer,
+  afterFault,
+  afterSilence,
+  type Breaker,
+  isTrialDue,
+  mayAsk,
+  trialWords,
+} from "../../src/routing/breaker.ts";
 import { choose } from "../../src/routing/choose.ts";
 import { explain } from "../../src/routing/explain.ts";
 import { standingOf } from "../../src/routing/standing.ts";
@@ -8,17 +16,42 @@ import { ask, askFor, busy, farm, model, sent, worker, type WorkerSketch } from 
 
 const SECOND = 1_000;
 
-/** What a breaker becomes of faults (f), stalls (s), heads (h) and whole answers (w), one a second; of a request of that second. */
+/** What a breaker becomes of faults (f), stalls (s), silences (q), heads (h) and whole answers (w), one a second; of a request of that second. */
 function after(events: string, last: Breaker | null = null, from = 0): Breaker | null {
   let breaker = last;
   events.split("").forEach((event, i) => {
     const now = (from + i) * SECOND;
     if (event === "f" || event === "s") {
-      const fault = { model: "m", sentAt: now, stalled: event === "s", reason: "answered 500" };
-      breaker = afterFault(breaker ?? undefined, fault, now);
+      const fault = { model: "m", sentAt: now, stalled: event === "s", broke: false, reason: "answered 500" };
+      breaker = afterFault(breaker ?? undefined, fault, now, null);
+    } else if (event === "q") {
+      const silence = { model: "m", sentAt: now, stalled: false, reason: "no first byte" };
+      breaker = afterSilence(breaker ?? undefined, silence, now);
     } else breaker = breaker === null ? null : afterAnswer(breaker, event === "w");
   });
   return breaker;
+}
+
+const FAULTS: ReadonlySet<string> = new Set(["fault", "stall", "broke", "silence"]);
+
+/** One step of a breaker; `ask`: a request is sent, and is the trial if one is due. */
+function stepped(last: Breaker | undefined, event: string, sentAt: number, now: number): Breaker | undefined {
+  const fault = { model: "m", sentAt, stalled: event === "stall", broke: event === "broke", reason: "r" };
+  switch (event) {
+    case "fault":
+    case "stall":
+    case "broke":
+      return afterFault(last, fault, now, null);
+    case "silence":
+      return afterSilence(last, { model: "m", sentAt, stalled: false, reason: "r" }, now);
+    case "head":
+    case "whole":
+      return last && (afterAnswer(last, event === "whole") ?? undefined);
+    case "ask":
+      return last && isTrialDue(last, now) ? { ...last, trialAt: now } : last;
+    default:
+      return last;
+  }
 }
 
 describe("a breaker", () => {
@@ -33,6 +66,9 @@ describe("a breaker", () => {
     ["hshwhshs", false],
     ["fffw", false],
     ["fffh", false],
+    ["q", true],
+    ["qh", false],
+    ["qw", false],
   ])("after %s is open: %s", (events, open) => {
     expect(after(events)?.openUntil != null).toBe(open);
   });
@@ -60,11 +96,65 @@ describe("a breaker", () => {
     expect(after("w", tried, 41)).toBeNull();
   });
 
-  it("lets one request at a time be the trial, once it is due", () => {
+  it("lets one request at a time be the trial, once it is due, whatever else is still under way there", () => {
     const open = after("fff") as Breaker;
-    const at = (now: number, inflight: number) => mayAsk(open, inflight, now);
-    expect([at(31_999, 0), at(32_000, 0), at(32_000, 1)]).toEqual([false, true, false]);
-    expect(mayAsk(after("ff") as Breaker, 9, 0)).toBe(true);
+    const trial = { ...open, trialAt: 32_000 };
+    expect([mayAsk(open, 31_999), mayAsk(open, 32_000), mayAsk(trial, 32_001)]).toEqual([false, true, false]);
+    expect(mayAsk(after("ff") as Breaker, 0)).toBe(true);
+    expect([trialWords(open, 20_000), trialWords(open, 32_000), trialWords(trial, 33_000)]).toEqual([
+      "next trial in 12 s",
+      "its trial is due",
+      "its trial is under way",
+    ]);
+  });
+
+  it("counts one crash once, however many connections it breaks", () => {
+    const crash = (last: Breaker | null, sentAt: number, now: number) =>
+      afterFault(last ?? undefined, { model: "m", sentAt, stalled: false, broke: true, reason: "broke" }, now, null);
+    let breaker: Breaker | null = null;
+    for (let i = 0; i < 60; i += 1) breaker = crash(breaker, i, 1_000 + i);
+    expect(breaker).toMatchObject({ faults: 1, openUntil: null });
+    expect(crash(crash(breaker, 2_000, 2_100), 2_200, 2_300)).toMatchObject({ faults: 3, openUntil: 32_300 });
+  });
+
+  it("is opened by a silence at once, and for twice as long by that of its trial", () => {
+    const silent = after("q");
+    expect(silent).toMatchObject({ openUntil: 30_000, told: "no first byte" });
+    expect(after("q", silent, 29)).toBe(silent);
+    expect(after("q", silent, 31)).toMatchObject({ openUntil: 91_000, trialAt: null });
+  });
+
+  it("whatever happens, is open, closed or under trial as the rules say, with one trial at most", () => {
+    const step = fc.record({
+      event: fc.constantFrom("fault", "stall", "broke", "silence", "head", "whole", "ask", "ask", "wait"),
+      ago: fc.constantFrom(0, 0, 1, 20_000, 400_000),
+      wait: fc.constantFrom(1, 100, 5_000, 31_000),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+        let breaker: Breaker | undefined;
+        let now = 1_000_000;
+        const problems: string[] = [];
+        for (const { event, ago, wait } of steps) {
+          now += wait;
+          const before: Breaker | undefined = breaker;
+          const sentAt = now - ago;
+          breaker = stepped(before, event, sentAt, now);
+          if ((event === "head" || event === "whole") && breaker?.openUntil != null) problems.push("open after a byte");
+          const isOpen = before?.openUntil != null;
+          const isLate = isOpen && sentAt < (before.openUntil ?? 0);
+          if (isLate && FAULTS.has(event) && breaker !== before) problems.push("news of before its trial was due");
+          if (breaker === undefined) continue;
+          const { openUntil, trialAt, pauseMs } = breaker;
+          if (openUntil === null && trialAt !== null) problems.push("closed, with a trial");
+          if (openUntil !== null && openUntil - now > Math.min(pauseMs, 300_000)) problems.push("open for too long");
+          if (openUntil !== null && trialAt !== null && trialAt < openUntil) problems.push("a trial too early");
+          const wasUnderTrial = before?.trialAt != null && isTrialDue(before, now);
+          if (wasUnderTrial) problems.push("a second trial is due");
+        }
+        expect(problems).toEqual([]);
+      }),
+    );
   });
 
   it("whatever happens, opens after three faults in a row alone, for five minutes at most, and closes with a whole answer", () => {
@@ -105,7 +195,8 @@ describe("a worker whose breaker for the model is open", () => {
     expect(ranked[2]).toMatchObject({
       set: "breaker-open",
       warmth: "warm",
-      reason: "3 requests in a row failed there (no answer in time): a last resort; the only such worker with room",
+      reason:
+        "3 requests in a row failed there (no answer in time), next trial in 1 s: a last resort; the only such worker with room",
     });
   });
 
@@ -130,12 +221,18 @@ describe("a worker whose breaker for the model is open", () => {
     expect(standingOf(lists("a", "warm", { ...open, ...more }), ask("m"), farm([])).set).toBeNull();
   });
 
-  it("gets one request once its trial is due, and no second one beside it", () => {
+  it("gets one request once its trial is due, though others hang there, and no second trial beside it", () => {
     const due = lists("due", "warm", { open: { m: 1_000 } });
     const context = farm([due, lists("cold", "cold")]);
     const name = () => sent(choose(ask("m"), context, new Set())).worker.config.name;
+    busy(context, "due", 9);
     expect(name()).toBe("due");
-    busy(context, "due", 1);
+    const free = farm([lists("due", "warm", { open: { m: 1_000 } }), lists("free", "warm")]);
+    busy(free, "due", 9);
+    const first = sent(choose(ask("m"), free, new Set()));
+    expect([first.worker.config.name, first.reason]).toEqual(["due", "has it loaded; its trial is due"]);
+    const breaker = due.breakers.get("m") as Breaker;
+    (due.breakers as Map<string, Breaker>).set("m", { ...breaker, trialAt: 1_000 });
     expect(name()).toBe("cold");
   });
 });

@@ -77,7 +77,9 @@ export function worker(name: string, sketch: WorkerSketch = {}): WorkerEntry {
 
 /** A breaker that three requests without an answer opened. */
 function openBreaker(model: string, openUntil: number): Breaker {
-  return { model, faults: 3, stalls: false, openUntil, pauseMs: 30_000, reason: "no answer in time" };
+  const reason = "no answer in time";
+  const told = `3 requests in a row failed there (${reason})`;
+  return { model, faults: 3, faultAt: 0, stalls: false, openUntil, trialAt: null, pauseMs: 30_000, reason, told };
 }
 
 /** The catalogue of these workers, as the reducer would make it. */

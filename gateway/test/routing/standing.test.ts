@@ -172,11 +172,11 @@ describe("what the owner allows", () => {
 it("says why in words, with what the poll told", () => {
   const say = (entry: WorkerEntry) => {
     const context = farm([entry, listing]);
-    return describeStanding(standingOf(entry, ask("m"), context), entry, ask("m"));
+    return describeStanding(standingOf(entry, ask("m"), context), entry, ask("m"), context.now);
   };
   expect(say(worker("w", { health: "unhealthy", problem: "no answer in 2 s" }))).toBe(
     "is unhealthy (no answer in 2 s)",
   );
-  expect(say(worker("w", { aside: { m: 5_000 } }))).toBe("is set aside for this model: it answered 404");
+  expect(say(worker("w", { aside: { m: 5_000 } }))).toBe("is set aside for this model: it answered 404, for 4 s");
   expect(say(worker("w", { models: [model("m", "warm")], problem: "stale" }))).toBe("has it loaded");
 });

@@ -88,7 +88,9 @@ describe("a request that failed at one variant", () => {
     const decision = choose(request, context, new Set(["a"]));
     expect(decision.kind === "send" && decision.choice.worker.config.name).toBe("same");
     expect(choose(request, context, new Set(["a", "same"]))).toMatchObject({ kind: "none", code: "no_worker" });
-    const words = workers.map((entry) => describeStanding(standingOf(entry, request, context), entry, request));
+    const words = workers.map((entry) =>
+      describeStanding(standingOf(entry, request, context), entry, request, context.now),
+    );
     expect(words.slice(1, 4)).toEqual([
       "has another variant: Q8_0",
       "has another variant: digest fedcba987654",

@@ -43,6 +43,8 @@ export interface FakeWorker {
   memory: { budget_bytes: number; used_bytes: number } | null;
   /** Status of the catalogue; 0: it does not answer. */
   catalogStatus: number;
+  /** It takes connections and answers nothing at all, as a stopped process does. */
+  mute: boolean;
   /** Milliseconds until the catalogue answers. */
   catalogDelay: number;
   sockets: Set<Socket>;
@@ -57,6 +59,7 @@ export async function fakeWorker(
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
     const path = request.url ?? "";
+    if (worker.mute) return;
     if (path === "/catalog") setTimeout(() => answerCatalog(worker, response), worker.catalogDelay);
     else if (path.endsWith("/load")) takeOrder(worker, request, response);
     else if (request.method === "POST") void ask(worker, request, response);
@@ -96,6 +99,7 @@ export async function fakeWorker(
     },
     memory: null,
     catalogStatus: 200,
+    mute: false,
     catalogDelay: 0,
     sockets,
     close,

@@ -1,4 +1,4 @@
-import { parseConfig, seededRandom } from "@farmgate/shared";
+import { type Clock, parseConfig, seededRandom } from "@farmgate/shared";
 import { createLog, createSystemClock, type TlsPair } from "@farmgate/wire";
 import { gatewayConfigSchema, type GatewayConfig, type RunningGateway, startGateway } from "../../src/index.ts";
 import { cleanup } from "./cleanup.ts";
@@ -17,12 +17,26 @@ export function configOf(file: Record<string, unknown>): GatewayConfig {
   return parsed.value;
 }
 
+/** A clock that runs so many times as fast, for what takes long. */
+export function hurriedClock(times: number): Clock {
+  const clock = createSystemClock();
+  return {
+    now: () => clock.now() * times,
+    wall: () => clock.wall(),
+    after: (ms, fn) => clock.after(ms / times, fn),
+  };
+}
+
 /** A running gateway that stops with the test. */
-export async function runGateway(file: Record<string, unknown>, tls: TlsPair | null = null): Promise<RunningGateway> {
+export async function runGateway(
+  file: Record<string, unknown>,
+  clock: Clock = createSystemClock(),
+  tls: TlsPair | null = null,
+): Promise<RunningGateway> {
   const gateway = await startGateway({
     config: configOf(file),
     tls,
-    clock: createSystemClock(),
+    clock,
     random: seededRandom(1),
     log: createLog("gateway", "silent"),
     version: "0.0.0-test",

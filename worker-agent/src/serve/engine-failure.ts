@@ -40,6 +40,8 @@ export function toFarmError(failure: ExchangeFailure, model: string): FarmError 
       return new FarmError("worker_failed", `${engine} cannot be reached (${failure.message}).`);
     case "protocol":
       return new FarmError("worker_failed", `${engine} did not answer in HTTP (${failure.message}).`);
+    // An agent never gives an engine up.
+    case "gone":
     case "cancelled":
       return new FarmError("cancelled", `The request to ${model} was cancelled.`);
     case "reset":
