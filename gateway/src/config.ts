@@ -71,6 +71,10 @@ const shape = z.strictObject({
       queue: wholeNumber(0).default(1_000),
       queueBytes: size.default(1_024 ** 3),
       queueWait: positiveDuration.default(300_000),
+      /** Requests under way, those that wait included; 0: as many as come. */
+      requests: wholeNumber(0).default(10_000),
+      /** Open connections of callers; never more than the system lets the program have, 0: just that. */
+      connections: wholeNumber(0).default(10_000),
     })
     .prefault({}),
   timeouts: z
@@ -79,6 +83,8 @@ const shape = z.strictObject({
       /** Counts from a request's turn: an agent tells each second that it waits for that. So 3 s at least. */
       firstByte: positiveDuration.default(900_000),
       idle: positiveDuration.default(300_000),
+      /** How long a caller may send nothing of a request that it has begun, or take nothing of its answer. */
+      caller: positiveDuration.default(300_000),
     })
     .prefault({}),
   /** Small embedding requests that come within `batchWindow` are put to a worker as one; 0: none are. */

@@ -1,3 +1,4 @@
+import { PROCESS_GAUGES } from "@farmgate/wire";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { GatheredCounter } from "./gathered-counter.ts";
 import { knownState } from "./catalog/known-state.ts";
@@ -129,6 +130,7 @@ export class Metrics {
         }
       }
     });
+    for (const { name, help, read } of PROCESS_GAUGES) this.#gauge(name, help, [], (gauge) => gauge.set(read()));
   }
 
   get contentType(): string {

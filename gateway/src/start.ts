@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Clock, Random } from "@farmgate/shared";
-import { BodyRoom, FrontServer, KeyRing, type Log, type TlsPair, Upstreams } from "@farmgate/wire";
+import { BodyRoom, FrontServer, KeyRing, type Log, roomForCallers, type TlsPair, Upstreams } from "@farmgate/wire";
 import { BatchLimits } from "./batching/batch-limits.ts";
 import { OpenBatches } from "./batching/open-batches.ts";
+import { DrainRate } from "./admission/drain-rate.ts";
 import { WaitingRoom } from "./admission/waiting-room.ts";
 import { breakerNews } from "./catalog/breaker-news.ts";
 import { CatalogPoller } from "./catalog/poller.ts";
@@ -74,7 +75,16 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     const news = [...workerNews(before, after), ...breakerNews(before, after)];
     for (const { level, worker, message } of news) log[level]({ worker }, `${worker} ${message}`);
   });
-  const server = new FrontServer({ body: () => farm.config.limits.body, headers: HEADER_BYTES }, options.tls);
+  const server = new FrontServer(
+    {
+      body: () => farm.config.limits.body,
+      headers: HEADER_BYTES,
+      connections: farm.connectionLimit,
+      stallMs: () => farm.config.timeouts.caller,
+    },
+    clock,
+    options.tls,
+  );
   const app = await createControl(farm, (control) => server.on("request", createDoor(farm, control)));
   server.onWebSocket(createSocketDoor(farm));
   const { url, port } = await server.listenOn(config.listen);
@@ -108,6 +118,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
   const inflight = new Inflight();
   const waitingRoom = new WaitingRoom();
   const catalog = new CatalogStore(clock, config.health);
+  const room = roomForCallers();
   const bodies = new BodyRoom();
   const names = nameRules(config.models);
   const upstreams = new Upstreams(config.timeouts.connect);
@@ -125,6 +136,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
   });
   const farm: Farm = {
     clock,
+    random,
     log,
     version,
     // Not of `random`: no two gateways may share it.
@@ -149,6 +161,8 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     keeper,
     upstreams,
     waitingRoom,
+    drainRate: new DrainRate(),
+    connectionLimit: () => Math.min(farm.config.limits.connections || room, room),
     live: new LiveRequests(),
     batches: new OpenBatches(),
     batchLimits: new BatchLimits(),

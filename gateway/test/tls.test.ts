@@ -68,7 +68,7 @@ describe("a gateway by HTTPS", () => {
 
   it("answers, and opens WebSockets", async () => {
     const workers = [{ name: "w", url: await worker("server"), engine: "vllm", ca: AUTHORITY }];
-    const gateway = await runGateway({ workers }, undefined, pair);
+    const gateway = await runGateway({ workers }, { tls: pair });
     expect(gateway.url).toMatch(/^https:/);
     const ask = async (target: string, headers: string) => {
       const socket = connectTls({ port: gateway.port, host: "127.0.0.1", ca: AUTHORITY });
@@ -83,7 +83,7 @@ describe("a gateway by HTTPS", () => {
   });
 
   it("says that another name of a file waits for a restart, and goes on as it was started", async () => {
-    const gateway = await runGateway({ tls: { cert: "a", key: "b" } }, undefined, pair);
+    const gateway = await runGateway({ tls: { cert: "a", key: "b" } }, { tls: pair });
     const told = gateway.reload(configOf({ tls: { cert: "c", key: "b" } }));
     expect(told).toEqual({ applied: false, restartNeeded: ["tls"] });
     expect(gateway.reload(configOf({}))).toEqual({ applied: false, restartNeeded: ["tls"] });

@@ -11,3 +11,10 @@ export function originForm(target: string): string {
   const rest = target.slice(absolute[0].length);
   return rest.startsWith("/") ? rest : `/${rest}`;
 }
+
+/** An address or a path without the slashes at its end, in one look at each: a pattern would go back to every slash. */
+export function withoutLastSlashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === "/") end -= 1;
+  return text.slice(0, end);
+}

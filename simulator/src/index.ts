@@ -1,3 +1,5 @@
+export { planAnswer } from "./decide/answer-plan.ts";
+export { planEmbeddings } from "./decide/vectors.ts";
 export { type FailEffect, type FailForm, parseFail } from "./decide/fail.ts";
 export { type EngineFlags, engineOptionsFromFlags, type FlagsOutcome } from "./decide/flags.ts";
 export { type EngineModel, type EngineOptions, engineOptionsSchema } from "./decide/options.ts";

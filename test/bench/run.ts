@@ -6,7 +6,8 @@ import { availableParallelism } from "node:os";
 import { measure } from "./measure.ts";
 import { parseOptions, usage } from "./options.ts";
 import type { Options } from "./options.ts";
-import { Children } from "./process/children.ts";
+import type { Children } from "./process/children.ts";
+import { withChildren } from "./process/with-children.ts";
 import { resultsText, type Section, withResults } from "./report/results-section.ts";
 import { table } from "./report/table.ts";
 import { measureScheduler } from "./scheduler/measure.ts";
@@ -14,16 +15,7 @@ import { schedulerTable } from "./scheduler/table.ts";
 
 const readme = new URL("./README.md", import.meta.url);
 
-function optionsOrUsage(): Options {
-  try {
-    return parseOptions(process.argv.slice(2), process.env);
-  } catch (error) {
-    console.error(`${(error as Error).message}\n\n${usage}`);
-    process.exit(2);
-  }
-}
-
-async function run(options: Options, children: Children): Promise<void> {
+async function run(children: Children, options: Options): Promise<void> {
   const began = performance.now();
   if (options.scenarios.length > 0) await measureGateway(options, children);
   if (options.scheduler) report("scheduler", schedulerTable(await measureScheduler(options.plan)), [], options);
@@ -44,26 +36,4 @@ function report(section: Section, figures: string, notes: readonly string[], opt
   if (options.write) writeFileSync(readme, withResults(readFileSync(readme, "utf8"), results, section));
 }
 
-const options = optionsOrUsage();
-if (process.platform !== "linux") {
-  console.error("The bench reads CPU time and memory under /proc and so runs on Linux only.");
-  process.exit(2);
-}
-const children = new Children();
-let interrupted = false;
-process.once("exit", () => children.killAll());
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.once(signal, () => {
-    interrupted = true;
-    void children.endAll().then(() => process.exit(130));
-  });
-}
-try {
-  await run(options, children);
-} catch (error) {
-  // After an interruption whatever was running fails, which is no news.
-  if (!interrupted) console.error((error as Error).message);
-  process.exitCode = 1;
-} finally {
-  await children.endAll();
-}
+await withChildren(() => parseOptions(process.argv.slice(2), process.env), usage, run);

@@ -1,4 +1,4 @@
-import { type ClientRequest, type IncomingMessage, request } from "node:http";
+import { type Agent, type ClientRequest, type IncomingMessage, request } from "node:http";
 
 export interface Answer {
   status: number;
@@ -25,8 +25,16 @@ export interface Asked {
   leave: () => void;
 }
 
-/** One POST on a connection of its own. A connection that breaks before the status line is status 0. */
-export function ask(url: string, body: object | string, headers: Record<string, string> = {}): Asked {
+/**
+ * One POST, on a connection of its own unless an agent keeps some. A connection that breaks before the status line is
+ * status 0.
+ */
+export function ask(
+  url: string,
+  body: object | string,
+  headers: Record<string, string> = {},
+  agent: Agent | false = false,
+): Asked {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const sentAt = performance.now();
   let outgoing: ClientRequest | null = null;
@@ -48,7 +56,7 @@ export function ask(url: string, body: object | string, headers: Record<string, 
     };
     outgoing = request(url, {
       method: "POST",
-      agent: false,
+      agent,
       headers: { "content-type": "application/json", "content-length": Buffer.byteLength(text), ...headers },
     });
     outgoing.on("error", () => resolve({ ...broken, endedAt: performance.now() }));

@@ -2,7 +2,9 @@ import { IncomingMessage, Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type Clock, originForm } from "@farmgate/shared";
 import { CallerSocket } from "./caller-socket.ts";
+import { ConnectionLimit, isBeyondLimit } from "./connection-limit.ts";
 import { refuseNonsense } from "./refuse-nonsense.ts";
+import { StalledCallers } from "./stalled-callers.ts";
 import { TlsDoor, type TlsPair } from "./tls-door.ts";
 
 /** Idle connections of callers are kept longer than any usual proxy in front keeps its own to us; in milliseconds. */
@@ -18,6 +20,12 @@ const SETTINGS = {
   keepAlive: true,
   keepAliveInitialDelay: 30_000,
 };
+
+/**
+ * Connections that may wait until they are taken. With Node's own 511 a crowd that comes while much else is to be done
+ * would be ignored in part, and try again only after a second, three, seven. The system may allow less.
+ */
+const BACKLOG = 4_096;
 
 /** How long callers may take at the end to read, or still to send, in milliseconds. */
 const LAST_MS = 1_000;
@@ -39,13 +47,29 @@ class Incoming extends IncomingMessage {
   }
 }
 
+export interface FrontLimits {
+  /** Bytes. A caller who asks first (`Expect: 100-continue`) is not asked to send more. */
+  body: () => number;
+  /** Bytes. */
+  headers: number;
+  /** Open connections, but for a few in reserve; `Infinity`: none. */
+  connections: () => number;
+  /** Milliseconds in which a caller may stand still while it sends or reads. */
+  stallMs: () => number;
+}
+
 /** The HTTP server of a program: its settings, its refusals of what is no HTTP, and its end. */
 export class FrontServer extends Server {
   /**
-   * The open answers on each connection that has asked once; none: it waits for its next request. It changes with the
-   * connections alone: what a Map or Set lets go with every answer, the collector would keep for long.
+   * The open answers on each connection; none: it waits for its next request. It changes with the connections alone:
+   * what a Map or Set lets go with every answer, the collector would keep for long.
    */
   readonly #answers = new Map<Socket, ServerResponse[]>();
+  /** Connections that have asked nothing yet, with when they came. */
+  readonly #silent = new Map<Socket, number>();
+  readonly #clock: Clock;
+  /** Connections with an open answer. */
+  #busy = 0;
   /** Open answers on all of them. */
   #open = 0;
   readonly #webSockets = new Set<Socket>();
@@ -53,21 +77,27 @@ export class FrontServer extends Server {
   /** null: callers speak plain HTTP. */
   readonly #tls: TlsDoor | null;
 
-  /**
-   * Limits in bytes. A caller who asks first (`Expect: 100-continue`) is not asked to send more than `bodyLimit`; any
-   * other expectation means nothing here and is no reason to refuse. With `tls` it speaks HTTPS alone.
-   */
-  constructor(limits: { body: () => number; headers: number }, tls: TlsPair | null = null) {
+  /** An expectation other than `100-continue` means nothing here and is no reason to refuse. `tls`: HTTPS alone. */
+  constructor(limits: FrontLimits, clock: Clock, tls: TlsPair | null = null) {
     super({ ...SETTINGS, maxHeaderSize: limits.headers, IncomingMessage: Incoming });
+    this.#clock = clock;
+    const open = { answers: this.#answers, silent: this.#silent, busy: () => this.#busy };
+    const connections = new ConnectionLimit(this, open, clock, limits.connections);
+    const stalled = new StalledCallers(this.#answers, clock, limits.stallMs);
     this.on("request", (request, response) => {
       request.url = originForm(request.url ?? "/");
       this.#track(request.socket, response);
     });
-    // Each request of a pipeline listens to the connection until its answer has ended.
-    this.on("connection", (socket) => socket.setMaxListeners(0));
+    this.on("connection", (socket) => {
+      // Each request of a pipeline listens to the connection until its answer has ended.
+      socket.setMaxListeners(0);
+      this.#meet(socket);
+      connections.entered(socket);
+      stalled.watch();
+    });
     this.on("checkExpectation", (request, response) => void this.emit("request", request, response));
     this.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-      if (Number(request.headers["content-length"] ?? 0) <= limits.body()) response.writeContinue();
+      if (Number(request.headers["content-length"] ?? 0) <= limits.body()) askForBody(response);
       this.emit("request", request, response);
     });
     this.on("clientError", refuseNonsense);
@@ -108,7 +138,7 @@ export class FrontServer extends Server {
   async listenOn(at: { host: string; port: number }): Promise<{ url: string; port: number }> {
     await new Promise<void>((resolve, reject) => {
       this.once("error", reject);
-      this.listen({ host: at.host.replace(/^\[(.*)\]$/, "$1"), port: at.port }, () => {
+      this.listen({ host: at.host.replace(/^\[(.*)\]$/, "$1"), port: at.port, backlog: BACKLOG }, () => {
         this.removeListener("error", reject);
         resolve();
       });
@@ -123,7 +153,9 @@ export class FrontServer extends Server {
    * its way, and would cut it off there.
    */
   override closeIdleConnections(): void {
-    for (const [socket, open] of this.#answers) if (open.length === 0) socket.destroy();
+    for (const [socket, open] of this.#answers) {
+      if (open.length === 0 && !this.#silent.has(socket)) socket.destroy();
+    }
   }
 
   /**
@@ -153,6 +185,9 @@ export class FrontServer extends Server {
 
   #track(socket: Socket, response: ServerResponse): void {
     const open = this.#answers.get(socket) ?? this.#meet(socket);
+    this.#silent.delete(socket);
+    if (isBeyondLimit(socket)) response.shouldKeepAlive = false;
+    if (open.length === 0) this.#busy += 1;
     open.push(response);
     this.#open += 1;
     response.on("close", () => {
@@ -161,6 +196,7 @@ export class FrontServer extends Server {
       if (at < 0) return;
       open.splice(at, 1);
       this.#open -= 1;
+      if (open.length === 0) this.#busy -= 1;
       if (open.length === 0 && !this.listening) socket.destroySoon();
       this.#onClosed();
     });
@@ -169,7 +205,9 @@ export class FrontServer extends Server {
   #meet(socket: Socket): ServerResponse[] {
     const open: ServerResponse[] = [];
     this.#answers.set(socket, open);
+    this.#silent.set(socket, this.#clock.now());
     socket.once("close", () => {
+      this.#silent.delete(socket);
       queueMicrotask(() => {
         closeUnsent(open);
         this.#answers.delete(socket);
@@ -177,6 +215,15 @@ export class FrontServer extends Server {
     });
     return open;
   }
+}
+
+/** Behind an answer that is still open it waits for its turn: node would write it into the midst of this one's own. */
+function askForBody(response: ServerResponse): void {
+  const ask = () => {
+    if (!response.headersSent) response.writeContinue();
+  };
+  if (response.socket === null) response.once("socket", ask);
+  else ask();
 }
 
 /**

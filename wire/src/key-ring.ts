@@ -52,14 +52,17 @@ export class KeyRing {
     return found;
   }
 
-  /** Takes one of the caller's places; throws `rate_limited` when all are taken. Call the result exactly once. */
-  enter(caller: Caller): () => void {
+  /**
+   * Takes one of the caller's places; throws `rate_limited` when all are taken, with the seconds after which one of so
+   * many may be free. Call the result exactly once.
+   */
+  enter(caller: Caller, placeInS: (places: number) => number = () => 1): () => void {
     if (caller.key === null) return () => {};
     const { name, maxConcurrent } = caller.key;
     const count = this.#underWay.get(name) ?? 0;
     if (maxConcurrent > 0 && count >= maxConcurrent) {
       const text = `The key "${name}" may have ${maxConcurrent} requests under way at once.`;
-      throw new FarmError("rate_limited", text, { retryAfterS: 1 });
+      throw new FarmError("rate_limited", text, { retryAfterS: placeInS(maxConcurrent) });
     }
     this.#underWay.set(name, count + 1);
     return () => {

@@ -1,4 +1,4 @@
-import { type Clock, type GetAnswer, headerValue } from "@farmgate/shared";
+import { type Clock, type GetAnswer, headerValue, withoutLastSlashes } from "@farmgate/shared";
 import { Agent, type Dispatcher } from "undici";
 import { trusting } from "./upstream.ts";
 import { type WholeAnswer, wholeAnswer } from "./whole-answer.ts";
@@ -40,7 +40,7 @@ export async function pollGet(
   const request = {
     origin: url.origin,
     method: "GET",
-    path: url.pathname.replace(/\/+$/, "") + path,
+    path: withoutLastSlashes(url.pathname) + path,
     headers,
     body: null,
   };

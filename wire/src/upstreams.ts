@@ -1,3 +1,4 @@
+import { withoutLastSlashes } from "@farmgate/shared";
 import type { Pool } from "undici";
 import { createUpstream } from "./upstream.ts";
 
@@ -67,5 +68,5 @@ function keyOf({ url, ca = null }: UpstreamTarget): string {
 
 function openUpstream({ url, ca = null }: UpstreamTarget, connectMs: number): Upstream {
   const { origin, pathname } = new URL(url);
-  return { pool: createUpstream(origin, { connectMs, ca }), origin, prefix: pathname.replace(/\/+$/, "") };
+  return { pool: createUpstream(origin, { connectMs, ca }), origin, prefix: withoutLastSlashes(pathname) };
 }

@@ -9,12 +9,13 @@ import { TlsDoor } from "../src/tls-door.ts";
 const clock = createSystemClock();
 const pem = (name: string) => readFileSync(new URL(`../../test/fixtures/tls/${name}`, import.meta.url), "utf8");
 const pairOf = (name: string) => ({ cert: pem(`${name}.pem`), key: pem(`${name}.key.pem`) });
+const LIMITS = { body: () => 100, headers: 16_384, connections: () => 1_000, stallMs: () => 60_000 };
 const ASKED = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 async function listening(answer: Answer = (_request, response) => response.end("hello")) {
-  const server = new FrontServer({ body: () => 100, headers: 16_384 }, pairOf("server"));
+  const server = new FrontServer(LIMITS, clock, pairOf("server"));
   server.on("request", answer);
   const { url, port } = await server.listenOn({ host: "127.0.0.1", port: 0 });
   onTestFinished(async () => {
@@ -174,7 +175,7 @@ describe("a front server with a certificate", () => {
   });
 
   it("ends connections that do not become encrypted in time", async () => {
-    const server = new FrontServer({ body: () => 100, headers: 16_384 });
+    const server = new FrontServer(LIMITS, clock);
     const door = new TlsDoor(server, pairOf("server"), 100);
     expect(door).toBeDefined();
     const { port } = await server.listenOn({ host: "127.0.0.1", port: 0 });

@@ -14,10 +14,11 @@ import {
 } from "../src/index.ts";
 
 const clock = createSystemClock();
+const NO_MORE_LIMITS = { connections: () => Number.POSITIVE_INFINITY, stallMs: () => 60_000 };
 const ASKED = "GET /v1/realtime?model=m HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: WebSocket\r\n\r\n";
 
 async function startFront(onSocket: (socket: CallerSocket) => void): Promise<{ port: number; server: FrontServer }> {
-  const server = new FrontServer({ body: () => 1_000, headers: 8_192 });
+  const server = new FrontServer({ body: () => 1_000, headers: 8_192, ...NO_MORE_LIMITS }, clock);
   server.on("request", (request: IncomingMessage, response) => {
     if (request.url === "/never") return;
     let body = "";

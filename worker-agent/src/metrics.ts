@@ -1,3 +1,4 @@
+import { PROCESS_GAUGES } from "@farmgate/wire";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { SchedulerView } from "./queue/types.ts";
 
@@ -56,6 +57,12 @@ export class AgentMetrics {
     registers: [this.#registry],
   });
   readonly contentType: string = this.#registry.contentType;
+
+  constructor() {
+    for (const { name, help, read } of PROCESS_GAUGES) {
+      const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: () => gauge.set(read()) });
+    }
+  }
 
   /** Prometheus text; what the gauges show is read from the scheduler's view. */
   text(view: SchedulerView): Promise<string> {

@@ -1,10 +1,10 @@
 import { type Clock, type FarmError, HEADER, pathOf } from "@farmgate/shared";
-import { FrontServer, type TlsPair } from "@farmgate/wire";
+import { FrontServer, roomForCallers, type TlsPair } from "@farmgate/wire";
 import type { FastifyInstance } from "fastify";
 import { askedApi } from "./serve/agent-paths.ts";
 import { requestIdOf } from "./serve/asked.ts";
 import { type ControlContext, createControl } from "./serve/control.ts";
-import { BODY_LIMIT, Inference, type InferenceContext } from "./serve/inference.ts";
+import { BODY_LIMIT, Inference, type InferenceContext, STALL_MS } from "./serve/inference.ts";
 
 /** Above what a gateway lets through, which adds some of its own. */
 const HEADER_BYTES = 48 * 1_024;
@@ -18,9 +18,16 @@ export class AgentServer {
   #app: FastifyInstance | null = null;
 
   constructor(context: ControlContext & InferenceContext, tls: TlsPair | null) {
-    this.#server = new FrontServer({ body: () => BODY_LIMIT, headers: HEADER_BYTES }, tls);
     this.#context = context;
     this.#clock = context.clock;
+    const connections = roomForCallers();
+    const limits = {
+      body: () => BODY_LIMIT,
+      headers: HEADER_BYTES,
+      connections: () => connections,
+      stallMs: () => STALL_MS,
+    };
+    this.#server = new FrontServer(limits, context.clock, tls);
     this.#inference = new Inference(context);
   }
 

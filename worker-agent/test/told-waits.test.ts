@@ -42,5 +42,7 @@ describe("metrics", () => {
     expect(text).toContain('farmgate_agent_evictions_total{model="a"} 1');
     expect(text).toContain('farmgate_agent_memory_bytes{kind="budget"} 0');
     expect(text).toContain('farmgate_agent_memory_bytes{kind="used"} 0');
+    // Of the process itself, which holds neither the models nor their engines.
+    expect(text).toMatch(/^nodejs_heap_size_used_bytes [1-9]/m);
   });
 });

@@ -6,6 +6,7 @@ import { hasFreeSlot } from "../routing/capacity.ts";
 import { choose } from "../routing/choose.ts";
 import type { Choice, Decision, RoutingRequest } from "../routing/types.ts";
 import { beginTrial } from "./trial.ts";
+import { afterOthers } from "./come-again.ts";
 import type { Waiter } from "./waiting-room.ts";
 
 /** A worker taken for one request: its place is counted until `release`. */
@@ -122,7 +123,8 @@ function waitForWorker(
       stop(deadlineLeftMs <= limits.queueWait ? deadlineError() : queueTimeout(request.name, limits.queueWait)),
     );
     if (!waitingRoom.enter(waiter, limits)) {
-      stop(new FarmError("queue_full", "Too many requests wait already.", { retryAfterS: 5 }));
+      const retryAfterS = afterOthers(farm, waitingRoom.size);
+      stop(new FarmError("queue_full", "Too many requests wait already.", { retryAfterS }));
       return;
     }
     call.onGone(stop);

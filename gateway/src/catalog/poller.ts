@@ -1,5 +1,5 @@
 import { EnginePoll, type PollResult } from "@farmgate/engines";
-import type { CancelTimer, Clock, Random } from "@farmgate/shared";
+import { type CancelTimer, type Clock, isOutOfFiles, type Random } from "@farmgate/shared";
 import { createPollAgent, pollGet } from "@farmgate/wire";
 import type { Agent } from "undici";
 import type { CatalogEvent, WorkerConfig } from "./types.ts";
@@ -88,8 +88,12 @@ export class CatalogPoller {
     if (same) return Object.assign(last, { config });
     const stop = new AbortController();
     const agent = config.ca ? createPollAgent(config.ca) : null;
-    const get = (path: string) =>
-      pollGet(agent ?? this.#agent, this.#deps.clock, config, path, this.#settings.timeoutMs, stop.signal);
+    const get = async (path: string) => {
+      const { timeoutMs } = this.#settings;
+      const answer = await pollGet(agent ?? this.#agent, this.#deps.clock, config, path, timeoutMs, stop.signal);
+      if (answer.kind === "silent" && isOutOfFiles(answer.reason)) throw new OwnTrouble(answer.reason);
+      return answer;
+    };
     const poll = new EnginePoll(config.engine, get);
     return { config, poll, agent, stop, startedAt: null, running: null, cancelTimer: () => {} };
   }
@@ -125,7 +129,7 @@ export class CatalogPoller {
     const startedAt = clock.now();
     watched.startedAt = startedAt;
     const result = await watched.poll.run().catch(unreadable);
-    if (watched.stop.signal.aborted) return;
+    if (watched.stop.signal.aborted || result === null) return;
     const worker = watched.config.name;
     apply({ type: "polled", worker, startedAt, result: this.#withStreams(worker, since ?? startedAt, result) });
   }
@@ -153,8 +157,12 @@ function release(watched: Watched): void {
   void watched.agent?.destroy();
 }
 
+/** The gateway could not ask: that says nothing of the worker, which would be given up with all others. */
+class OwnTrouble extends Error {}
+
 /** A fault of our own in reading an answer must neither stop the polls nor pass unseen. */
-function unreadable(error: unknown): PollResult {
+function unreadable(error: unknown): PollResult | null {
+  if (error instanceof OwnTrouble) return null;
   const reason = `its catalogue could not be read: ${error instanceof Error ? error.message : String(error)}`;
   return { kind: "no_catalog", engine: null, reason };
 }

@@ -8,7 +8,8 @@ import {
   pathOf,
   requestIdHeaders,
 } from "@farmgate/shared";
-import { answerError, type CallerSocket, type HttpHandler, onCallerLeft } from "@farmgate/wire";
+import { answerError, type CallerSocket, type HttpHandler, onCallerLeft, onStalled } from "@farmgate/wire";
+import { stallError } from "../admission/come-again.ts";
 import type { Farm } from "../farm.ts";
 import { Call, type CallStart } from "../proxy/call.ts";
 import { forward } from "../proxy/forward.ts";
@@ -49,6 +50,7 @@ export function createDoor(farm: Farm, control: HttpHandler): HttpHandler {
     }
     const call = new Call({ id, api, family, request, response, cors, ...startOf(farm) });
     onCallerLeft(request, response, () => call.leave());
+    onStalled(response, (stall) => call.leave(stallError(farm, stall)));
     void forward(farm, call);
   };
 }
@@ -74,6 +76,7 @@ export function createSocketDoor(farm: Farm): (socket: CallerSocket) => void {
     const { family } = apiForm(api);
     const call = new Call({ id, api, family, request, response, socket, cors: [], ...startOf(farm) });
     socket.onLeft(() => call.leave());
+    onStalled(response, (stall) => call.leave(stallError(farm, stall)));
     void forward(farm, call);
   };
 }

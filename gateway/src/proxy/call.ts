@@ -147,9 +147,9 @@ export class Call implements LiveRequest {
     return this.caller.name;
   }
 
-  /** The caller has closed its connection, or its sending half. */
-  leave(): void {
-    this.#go(new FarmError("client_closed", "The caller has left."));
+  /** The caller has closed its connection, or its sending half; `why`: it was left for gone. */
+  leave(why: FarmError = new FarmError("client_closed", "The caller has left.")): void {
+    this.#go(why);
   }
 
   cancel(reason: FarmError): void {

@@ -3,6 +3,7 @@ import { FarmError, streamErrorChunk } from "@farmgate/shared";
 import { answerError } from "@farmgate/wire";
 import { serveJoined } from "../batching/serve-joined.ts";
 import { deadlineError, isTaken, type Nothing, type Taken, takeWorker } from "../admission/take-worker.ts";
+import { admit, afterOneOf } from "../admission/come-again.ts";
 import { untilReady } from "../admission/until-ready.ts";
 import { copyOf } from "../catalog/copy.ts";
 import type { Farm } from "../farm.ts";
@@ -45,7 +46,8 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
   farm.retries.arrived(farm.clock.now());
   try {
     call.caller = farm.keys.identify(call.request.headers);
-    leaveKey = farm.keys.enter(call.caller);
+    leaveKey = farm.keys.enter(call.caller, (places) => afterOneOf(farm, places));
+    admit(farm, call);
     if (farm.draining) throw new FarmError("draining", "The gateway is about to stop.", { retryAfterS: 5 });
     const received = await receive(farm, call);
     call.takesComments = takesComments(call, received);
@@ -59,6 +61,7 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
   leaveKey();
   call.share.release();
   farm.live.leave(call);
+  if (call.firstSentAt !== null) farm.drainRate.ended(farm.clock.now());
   farm.accounts.add(call, served);
 }
 

@@ -8,7 +8,7 @@ import type { LiveRequest } from "../proxy/live-requests.ts";
 import { keyAllows, resolveName } from "../routing/resolve-name.ts";
 import { NONE_SPENT } from "../routing/ways.ts";
 import { waysOf } from "../translate/ways.ts";
-import { farmModel, farmRequest, farmWorker, queuePlace } from "./farm-views.ts";
+import { farmModel, farmRequest, farmWorker, queuePlaces } from "./farm-views.ts";
 
 /** The live state of the farm, and what an operator may change of it. */
 export function farmRoutes(app: FastifyInstance, farm: Farm): void {
@@ -20,14 +20,12 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
       farmModel(model, farm.catalog.current, farm.keeper.warmth(model.key)),
     ),
   }));
-  app.get("/farm/requests", (request) => ({
-    requests: farm.live
-      .all()
-      .filter((live) => mayTouch(request, live))
-      .map((live) => {
-        return farmRequest(live, queuePlace(live, farm.catalog.current, farm.clock.now()), farm.clock.wall());
-      }),
-  }));
+  app.get("/farm/requests", (request) => {
+    const placeOf = queuePlaces(farm.catalog.current, farm.clock.now());
+    const now = farm.clock.wall();
+    const mine = farm.live.all().filter((live) => mayTouch(request, live));
+    return { requests: mine.map((live) => farmRequest(live, placeOf(live), now)) };
+  });
   app.delete<{ Params: { id: string } }>("/farm/requests/:id", (request, reply) => {
     const live = farm.live.get(request.params.id);
     if (live === undefined || !mayTouch(request, live)) {

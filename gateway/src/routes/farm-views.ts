@@ -1,3 +1,4 @@
+import type { WaitingRequest } from "@farmgate/engines";
 import { nameKey } from "@farmgate/shared";
 import { knownState } from "../catalog/known-state.ts";
 import type { Catalog, UnionModel, WorkerEntry } from "../catalog/types.ts";
@@ -71,15 +72,24 @@ interface QueuePlace {
 }
 
 /**
- * Where a request waits in its agent's queue by the agent's last catalogue, whose times are brought up to `now`
- * (milliseconds, the clock of polls); null: it waits in none, as far as is known.
+ * Where requests wait in their agents' queues by the agents' last catalogues, whose times are brought up to `now`
+ * (milliseconds, the clock of polls); null: in none, as far as is known. For thousands of requests at once.
  */
-export function queuePlace(live: LiveRequest, catalog: Catalog, now: number): QueuePlace | null {
-  if (live.phase !== "asking") return null;
-  const worker = catalog.workers.find(({ config }) => config.name === live.worker);
-  const told = worker?.report?.waiting.find(({ id }) => id === live.id);
-  if (worker === undefined || told === undefined) return null;
-  const since = Math.max(0, now - (worker.catalogAt ?? now));
+export function queuePlaces({ workers }: Catalog, now: number): (live: LiveRequest) => QueuePlace | null {
+  const toldBy = new Map(
+    workers.map(({ config, catalogAt, report }) => {
+      const told = new Map(report?.waiting.map((waiting) => [waiting.id, waiting]));
+      return [config.name, { told, since: Math.max(0, now - (catalogAt ?? now)) }];
+    }),
+  );
+  return ({ id, worker, phase }) => {
+    const told = phase === "asking" ? toldBy.get(worker ?? "") : undefined;
+    const waiting = told?.told.get(id);
+    return told === undefined || waiting === undefined ? null : placeOf(waiting, told.since);
+  };
+}
+
+function placeOf(told: WaitingRequest, since: number): QueuePlace {
   return {
     position: told.position,
     waited_ms: Math.round(told.waitedMs + since),

@@ -60,7 +60,8 @@ describe("a farm with keys", () => {
     void chat(gateway, { model: "small" }, { ...as("bob-key"), signal: leaving.signal }).catch(() => {});
     await until("one is under way", () => worker.asked.length === 1);
     const refused = await chat(gateway, { model: "small" }, as("bob-key"));
-    expect(refused.headers.get("retry-after")).toBe("1");
+    // Nothing has ended yet, so that nobody knows better.
+    expect(["4", "5", "6", "7"]).toContain(refused.headers.get("retry-after"));
     expect(await errorOf(refused)).toMatchObject({ status: 429, code: "rate_limited" });
     leaving.abort();
     worker.answer = ({ response }) => {

@@ -70,6 +70,13 @@ describe("the account of a request", () => {
     expect(timers).toHaveLength(0);
   });
 
+  it("stands beside what the process takes", async () => {
+    const text = await accounts().metrics.text();
+    for (const name of ["process_resident_memory_bytes", "nodejs_heap_size_used_bytes", "process_cpu_seconds_total"]) {
+      expect(text).toMatch(new RegExp(`^${name} [0-9.]*[1-9]`, "m"));
+    }
+  });
+
   it("waits for nothing when there are many", async () => {
     const { books, counted } = accounts();
     for (let i = 0; i < 320; i += 1) books.add(ended(), { status: 200, error: null });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { withoutLastSlashes } from "../request-target.ts";
 import { parseDuration, parseSize } from "../units.ts";
 
 /** `5s` in the file, milliseconds in the program. */
@@ -47,7 +48,7 @@ export const httpUrl = z.string().transform((value, context) => {
     context.addIssue({ code: "custom", message: "must not hold credentials, a query or a fragment" });
     return z.NEVER;
   }
-  return url.href.replace(/\/+$/, "");
+  return withoutLastSlashes(url.href);
 });
 
 /** A name of a worker, model or key: printable, no control characters. */

@@ -17,12 +17,13 @@ const QUIET = { ...process.env, FARMGATE_LOG_LEVEL: "warn" };
 export class Children {
   readonly #running = new Set<ChildProcess>();
   readonly #logs = new Map<ChildProcess, string>();
+  readonly #last: (() => void)[] = [];
   /** For configuration files and logs; gone with the processes. */
   readonly folder = mkdtempSync(join(tmpdir(), "farmgate-bench-"));
 
   /** One of the bench's own modules, with a message channel. */
-  fork(module: URL): ChildProcess {
-    return this.#keep(fork(fileURLToPath(module), [], { stdio: ["ignore", "inherit", "inherit", "ipc"] }));
+  fork(module: URL, args: string[] = []): ChildProcess {
+    return this.#keep(fork(fileURLToPath(module), args, { stdio: ["ignore", "inherit", "inherit", "ipc"] }));
   }
 
   /** A program under test; what it prints goes to a file. */
@@ -65,15 +66,31 @@ export class Children {
     clearTimeout(timer);
   }
 
-  async endAll(): Promise<void> {
+  /** What runs now; more may be started. */
+  async endRunning(): Promise<void> {
     await Promise.all([...this.#running].map((child) => this.end(child)));
+  }
+
+  /** Done once all have ended, before the folder goes: for what they leave running. */
+  afterAll(step: () => void): void {
+    this.#last.push(step);
+  }
+
+  async endAll(): Promise<void> {
+    await this.endRunning();
+    this.#endLast();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
   /** For an exit that cannot wait. */
   killAll(): void {
     for (const child of this.#running) child.kill("SIGKILL");
+    this.#endLast();
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #endLast(): void {
+    for (const step of this.#last.splice(0)) step();
   }
 
   #keep(child: ChildProcess): ChildProcess {

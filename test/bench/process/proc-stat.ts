@@ -1,6 +1,6 @@
 // CPU time, memory and limits of processes as Linux tells them under /proc. The
 // parsers are pure; a figure covers a process and all that descend from it.
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 /** Linux counts CPU time for user space in hundredths of a second on every architecture. */
 const MS_PER_TICK = 10;
@@ -24,20 +24,34 @@ export function openFilesLimitOf(limits: string): number {
 }
 
 function processTree(pid: number): number[] {
-  const children = read(pid, `task/${pid}/children`).split(" ").filter(Boolean).map(Number);
+  const children = readIfThere(pid, `task/${pid}/children`).split(" ").filter(Boolean).map(Number);
   return [pid, ...children.flatMap(processTree)];
 }
 
 export function cpuMs(pid: number): number {
-  return sum(processTree(pid).map((one) => cpuMsOf(read(one, "stat"))));
+  return sum(processTree(pid).map((one) => cpuMsOf(readIfThere(one, "stat")) || 0));
 }
 
 export function residentKb(pid: number): number {
-  return sum(processTree(pid).map((one) => residentKbOf(read(one, "status"))));
+  return sum(processTree(pid).map((one) => residentKbOf(readIfThere(one, "status"))));
 }
 
 export function openFilesLimit(pid: number): number {
   return openFilesLimitOf(read(pid, "limits"));
+}
+
+/** Files and sockets that one process has open, without those that descend from it. */
+export function openFiles(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** One that descends from another may end meanwhile. */
+function readIfThere(pid: number, name: string): string {
+  try {
+    return read(pid, name);
+  } catch {
+    return "";
+  }
 }
 
 function read(pid: number, name: string): string {

@@ -8,6 +8,7 @@ import {
   type Clock,
   type ErrorCode,
   FarmError,
+  formatDuration,
   foundIn,
   isAllowedOrigin,
   askedModel,
@@ -26,8 +27,10 @@ import {
   type BodyShare,
   type Caller,
   type CallerSocket,
+  isBeyondLimit,
   type KeyRing,
   type Log,
+  onStalled,
   readBody,
   type StopReading,
   type Upstreams,
@@ -46,6 +49,9 @@ import { type Order, type Served, ServedRequest } from "./served-request.ts";
 /** Bytes. */
 export const BODY_LIMIT = 100 * 1_024 ** 2;
 
+/** Milliseconds for a caller who stands still. A gateway, which knows what to tell its own caller, gives up before. */
+export const STALL_MS = 900_000;
+
 /** A request before it is known what it asks for. */
 interface Asked {
   requestId: string;
@@ -54,6 +60,13 @@ interface Asked {
   caller: string;
   startedAt: number;
   share: BodyShare;
+  response: ServerResponse;
+}
+
+/** A request whose body is still on its way; emptied when that is there, since a Set holds it for longer. */
+interface Arriving {
+  /** Ends the reading. */
+  stop: StopReading | null;
 }
 
 const MORE_HEADERS: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
@@ -76,7 +89,7 @@ export interface InferenceContext {
 export class Inference {
   readonly #context: InferenceContext;
   /** Ends the reading of each request that is still on its way. */
-  readonly #arriving = new Set<StopReading>();
+  readonly #arriving = new Set<Arriving>();
   readonly #bodies = new BodyRoom();
   #jobs = 0;
 
@@ -94,11 +107,12 @@ export class Inference {
     const record = (served: Served) => this.#record({ requestId, caller, model, startedAt, path: request.url }, served);
     try {
       const known = this.#context.keys.identify(request.headers);
+      if (isBeyondLimit(request.socket)) throw tooManyConnections();
       response.once("close", this.#context.keys.enter(known));
       caller = callerOf(known.name, request.headers);
       const share = this.#bodies.share();
       response.once("close", () => share.release());
-      const asked = { requestId, known, caller, startedAt, share };
+      const asked = { requestId, known, caller, startedAt, share, response };
       const { order, body } =
         socket === null ? await this.#read(request, asked) : this.#readSocket(request, socket, asked);
       model = order.model;
@@ -112,7 +126,7 @@ export class Inference {
 
   /** Refuses the requests that are still on their way. */
   turnAway(why: FarmError): void {
-    for (const stop of this.#arriving) stop(why);
+    for (const { stop } of this.#arriving) stop?.(why);
   }
 
   async #read(request: IncomingMessage, asked: Asked): Promise<{ order: Omit<Order, "family">; body: BodyBytes }> {
@@ -125,7 +139,7 @@ export class Inference {
       throw new FarmError("method_not_allowed", `${pathOf(url)} takes POST, not ${request.method}.`);
     }
     const scanner = scannerFor(api, request.rawHeaders);
-    const body = await this.#receive(request, asked.share, scanner);
+    const body = await this.#receive(request, asked.response, asked.share, scanner);
     const scan = foundIn(scanner.finish(), request.headers["content-encoding"]);
     const { models } = this.#context;
     const name = askedModel(api, scan.model, url) ?? onlyModel(this.#namesFor(api, asked.known));
@@ -188,14 +202,22 @@ export class Inference {
     return { requestId, model, job };
   }
 
-  #receive(request: IncomingMessage, share: BodyShare, scanner: BodyScanner): Promise<BodyBytes> {
-    let stop: StopReading | null = null;
-    const onStart = (stopReading: StopReading) => {
-      stop = stopReading;
-      this.#arriving.add(stopReading);
+  #receive(
+    request: IncomingMessage,
+    response: ServerResponse,
+    share: BodyShare,
+    scanner: BodyScanner,
+  ): Promise<BodyBytes> {
+    const arriving: Arriving = { stop: null };
+    this.#arriving.add(arriving);
+    onStalled(response, () => arriving.stop?.(stalledUpload()));
+    const onStart = (stop: StopReading) => {
+      arriving.stop = stop;
     };
-    const body = readBody(request, BODY_LIMIT, { share, scanner, onStart });
-    return body.finally(() => stop !== null && this.#arriving.delete(stop));
+    return readBody(request, BODY_LIMIT, { share, scanner, onStart }).finally(() => {
+      this.#arriving.delete(arriving);
+      arriving.stop = null;
+    });
   }
 
   #asFarmError(thrown: unknown, requestId: string): FarmError {
@@ -232,6 +254,14 @@ export class Inference {
     };
     log.info(line, served.error === null ? "answered" : "not answered");
   }
+}
+
+function stalledUpload(): FarmError {
+  return new FarmError("timeout_request", `Nothing of the request came for ${formatDuration(STALL_MS)}.`);
+}
+
+function tooManyConnections(): FarmError {
+  return new FarmError("queue_full", "Too many connections are open already.", { retryAfterS: 5 });
 }
 
 function rounded(ms: number | null): number | null {

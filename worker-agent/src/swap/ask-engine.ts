@@ -2,6 +2,9 @@ import type { Clock } from "@farmgate/shared";
 import { trusting, type WholeAnswer, wholeAnswer } from "@farmgate/wire";
 import { Agent } from "undici";
 
+/** Limit on a connection where a question has more time than that; in milliseconds. */
+const CONNECT_MS = 10_000;
+
 /** More than any list of models; a longer answer is cut off there. */
 const MAX_BYTES = 4 * 1_024 ** 2;
 
@@ -26,7 +29,7 @@ export interface EngineQuestion {
 /** Asks engines small questions, each on a connection of its own: what it meets is the engine that runs now. */
 export class EngineAsker {
   readonly #clock: Clock;
-  readonly #agent = new Agent({ pipelining: 0 });
+  readonly #agent = new Agent({ pipelining: 0, connect: { timeout: CONNECT_MS } });
   /** For engines with authorities of their own, by these. */
   readonly #trusting = new Map<string, Agent>();
 
@@ -56,7 +59,8 @@ export class EngineAsker {
 
   #agentFor(ca: string | null): Agent {
     if (ca === null) return this.#agent;
-    const agent = this.#trusting.get(ca) ?? new Agent({ pipelining: 0, connect: trusting(ca) });
+    const agent =
+      this.#trusting.get(ca) ?? new Agent({ pipelining: 0, connect: { ...trusting(ca), timeout: CONNECT_MS } });
     this.#trusting.set(ca, agent);
     return agent;
   }
