@@ -2,10 +2,12 @@ import {
   accessKey,
   checkKeys,
   duration,
+  file,
   hosts,
   httpUrl,
   isLoopback,
   listen,
+  listenerTls,
   name,
   nameKey,
   operators,
@@ -25,6 +27,8 @@ const modelName = z.string().min(1, "must not be empty").max(300);
 const worker = z.strictObject({
   name,
   url: httpUrl,
+  /** Who may have signed its certificate; unset: whom this machine trusts. In the file a file's name, here its text. */
+  ca: file.nullable().default(null),
   engine: z.enum(["auto", ...ENGINE_NAMES]).default("auto"),
   weight: z.number().positive().nullable().default(null),
   models: z
@@ -111,7 +115,7 @@ const shape = z.strictObject({
   /** These comments tell what is waited for. */
   loadingStatus: z.boolean().default(false),
   redis: notOffered("several gateways that act as one"),
-  tls: notOffered("TLS on the gateway's own port"),
+  tls: listenerTls,
   cors: z.strictObject({ origins: z.array(z.string().min(1)).default([]) }).prefault({}),
 });
 

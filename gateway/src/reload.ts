@@ -34,10 +34,7 @@ export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfi
   farm.turns.keepOnly(workers);
   farm.learned.keepOnly(workers);
   farm.inflight.keepOnly(workers);
-  farm.upstreams.configure(
-    config.timeouts.connect,
-    config.workers.map(({ url }) => url),
-  );
+  farm.upstreams.configure(config.timeouts.connect, config.workers);
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
   farm.waitingRoom.wake();
   farm.comments.watch();

@@ -1,7 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { Clock, Random } from "@farmgate/shared";
-import { Access, BodyRoom, FrontServer, KeyRing, type Log, roomForCallers, Upstreams } from "@farmgate/wire";
+import {
+  Access,
+  BodyRoom,
+  FrontServer,
+  KeyRing,
+  type Log,
+  roomForCallers,
+  type TlsPair,
+  Upstreams,
+} from "@farmgate/wire";
 import { BatchLimits } from "./batching/batch-limits.ts";
 import { OpenBatches } from "./batching/open-batches.ts";
 import { DrainRate } from "./admission/drain-rate.ts";
@@ -41,6 +50,8 @@ const HEADER_BYTES = 32 * 1_024;
 
 export interface GatewayOptions {
   config: GatewayConfig;
+  /** What `config.tls` names; null or absent: plain HTTP. */
+  tls?: TlsPair | null;
   clock: Clock;
   random: Random;
   log: Log;
@@ -52,6 +63,8 @@ export interface RunningGateway {
   port: number;
   /** Applies a changed configuration without dropping anything; says which keys wait for a restart. */
   reload(config: GatewayConfig): Reloaded;
+  /** Shows new connections a renewed certificate. Throws when it cannot be used; then the old one stays. */
+  renew(pair: TlsPair): void;
   /** Drains: running answers end within `drain`, then everything stops. */
   close(): Promise<void>;
 }
@@ -80,6 +93,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       stallMs: () => farm.config.timeouts.caller,
     },
     clock,
+    options.tls,
   );
   const app = await createControl(farm, (control) => server.onRequest(createDoor(farm, control)));
   server.onWebSocket(createSocketDoor(farm));
@@ -95,6 +109,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     url,
     port,
     reload: (next) => reloadFarm(farm, poller, next),
+    renew: (pair) => server.renew(pair),
     close() {
       closing ??= drainFarm(farm, app, server, poller);
       return closing;

@@ -34,6 +34,7 @@ describe("a gateway file", () => {
       drain: 300_000,
       sseComments: 10_000,
       loadingStatus: false,
+      tls: null,
       cors: { origins: [] },
     });
     expect(problemsOf("listen: { port: 1 }")).toEqual([
@@ -46,6 +47,7 @@ describe("a gateway file", () => {
     expect(parsed.ok && parsed.value.workers[0]).toEqual({
       name: "a",
       url: "http://h:1",
+      ca: null,
       engine: "auto",
       weight: null,
       models: { allow: ["*"], deny: [] },
@@ -106,7 +108,7 @@ describe("a gateway file", () => {
     ["no interval", "workers: []\nhealth: {interval: 0}", "health.interval", /longer than 0/],
     ["no engine of ours", "workers: [{name: a, url: 'http://h', engine: gpt}]", "workers[0].engine", /./],
     ["redis, for now", "workers: []\nredis: redis://h", "redis", /not offered/],
-    ["tls, for now", "workers: []\ntls: {cert: a, key: b}", "tls", /not offered/],
+    ["tls without a key", "workers: []\ntls: {cert: a}", "tls.key", /missing|required|must/],
     [
       "one model kept warm by two names",
       "workers: []\nmodels: {aliases: {fast: M}, keepWarm: {m: 1, fast: 2}}",

@@ -1,3 +1,5 @@
+import { peerTlsTrouble } from "./tls-words.ts";
+
 /** How far an exchange had come. */
 export type ExchangePhase = "connect" | "first_byte" | "body";
 
@@ -29,8 +31,10 @@ export function failureOf(error: UndiciError, phase: ExchangePhase): ExchangeFai
     phase: at,
     kind,
     reused,
-    message: code === "" ? error.name : code,
+    message: code === "" ? error.name : (peerTlsTrouble(code) ?? code),
   });
+  // Before anything that it could break: nothing was sent to whom nobody trusts.
+  if (phase === "connect" && peerTlsTrouble(code) !== null) return failure("unreachable");
   if (code === "ECONNREFUSED") return failure("refused", "connect");
   // The system's own time-out of a connection that stood means that its other end is gone.
   if (code === "ETIMEDOUT") return phase === "connect" ? failure("timeout") : failure("reset");

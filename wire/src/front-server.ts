@@ -6,6 +6,7 @@ import { ConnectionLimit, isBeyondLimit } from "./connection-limit.ts";
 import { refuseNonsense } from "./refuse-nonsense.ts";
 import { refuseShape, shapeFault } from "./refuse-shape.ts";
 import { StalledCallers } from "./stalled-callers.ts";
+import { TlsDoor, type TlsPair } from "./tls-door.ts";
 
 /** Idle connections of callers are kept longer than any usual proxy in front keeps its own to us; in milliseconds. */
 const KEEP_ALIVE_MS = 75_000;
@@ -80,9 +81,11 @@ export class FrontServer extends Server {
   /** Connections on which nothing more is taken. */
   readonly #refused = new WeakSet<Socket>();
   #onClosed: () => void = () => {};
+  /** null: callers speak plain HTTP. */
+  readonly #tls: TlsDoor | null;
 
-  /** An expectation other than `100-continue` means nothing here and is no reason to refuse. */
-  constructor(limits: FrontLimits, clock: Clock) {
+  /** An expectation other than `100-continue` means nothing here and is no reason to refuse. `tls`: HTTPS alone. */
+  constructor(limits: FrontLimits, clock: Clock, tls: TlsPair | null = null) {
     super({ ...SETTINGS, maxHeaderSize: limits.headers, IncomingMessage: Incoming });
     // Node drops those beyond without a word; here they are counted and refused.
     this.maxHeadersCount = 0;
@@ -111,6 +114,13 @@ export class FrontServer extends Server {
       if (this.#refused.has(socket)) socket.destroySoon();
       else refuseNonsense(error, socket);
     });
+    // It takes what listens to connections so far with it.
+    this.#tls = tls === null ? null : new TlsDoor(this, tls);
+  }
+
+  /** From now on new connections are shown this certificate. Throws when it cannot be used; then the old one stays. */
+  renew(pair: TlsPair): void {
+    this.#tls?.renew(pair);
   }
 
   /** Hands on every request but those that could be read in two ways, which are refused and end their connection. */
@@ -150,6 +160,7 @@ export class FrontServer extends Server {
   /** Node forgets a connection that it has handed over. */
   override closeAllConnections(): void {
     super.closeAllConnections();
+    this.#tls?.closeArriving();
     for (const socket of this.#webSockets) socket.destroy();
   }
 
@@ -163,7 +174,8 @@ export class FrontServer extends Server {
       });
     });
     const { address, family, port } = this.address() as AddressInfo;
-    return { url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`, port };
+    const scheme = this.#tls === null ? "http" : "https";
+    return { url: `${scheme}://${family === "IPv6" ? `[${address}]` : address}:${port}`, port };
   }
 
   /** No new connections; those that are open end with their answers, and are told so where the head is still to come. */

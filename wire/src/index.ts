@@ -23,6 +23,8 @@ export * from "./refuse-nonsense.ts";
 export * from "./request-headers.ts";
 export { onStalled, type Stall } from "./stalled-callers.ts";
 export * from "./system-clock.ts";
+export type { TlsPair } from "./tls-door.ts";
+export { tlsTrouble } from "./tls-words.ts";
 export * from "./tunnel.ts";
 export * from "./upstream.ts";
 export * from "./upstreams.ts";

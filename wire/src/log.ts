@@ -16,8 +16,18 @@ function bufferedOutput(): pino.DestinationStream {
   if (output !== null) return output;
   const buffered = pino.destination({ dest: 1, sync: true, minLength: 4_096, periodicFlush: FLUSH_MS });
   process.on("exit", () => buffered.flushSync());
-  output = buffered;
-  return buffered;
+  output = { write: (line) => buffered.write(withoutControl(line)) };
+  return output;
+}
+
+/** What JSON leaves as it is, and a terminal on which somebody reads the log would act on. */
+const ACTED_ON = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+const ALL_ACTED_ON = new RegExp(ACTED_ON, "g");
+
+/** A line of JSON that means the same, with such characters as escapes. They can stand in its texts alone. */
+export function withoutControl(line: string): string {
+  if (!ACTED_ON.test(line)) return line;
+  return line.replace(ALL_ACTED_ON, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 let stampedAt = 0;

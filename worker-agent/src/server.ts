@@ -1,5 +1,5 @@
 import { type Clock, type FarmError, HEADER, pathOf } from "@farmgate/shared";
-import { FrontServer, roomForCallers } from "@farmgate/wire";
+import { FrontServer, roomForCallers, type TlsPair } from "@farmgate/wire";
 import type { FastifyInstance } from "fastify";
 import { askedApi } from "./serve/agent-paths.ts";
 import { requestIdOf } from "./serve/asked.ts";
@@ -20,7 +20,7 @@ export class AgentServer {
   #app: FastifyInstance | null = null;
   #stopping: FarmError | null = null;
 
-  constructor(context: ServerContext) {
+  constructor(context: ServerContext, tls: TlsPair | null) {
     this.#context = context;
     this.#clock = context.clock;
     const connections = roomForCallers();
@@ -30,7 +30,7 @@ export class AgentServer {
       connections: () => connections,
       stallMs: () => STALL_MS,
     };
-    this.#server = new FrontServer(limits, context.clock);
+    this.#server = new FrontServer(limits, context.clock, tls);
     this.#inference = new Inference(context);
   }
 
@@ -48,6 +48,11 @@ export class AgentServer {
     );
     this.#server.onWebSocket((socket) => void this.#inference.handle(socket.request, socket.response, socket));
     return this.#server.listenOn(at);
+  }
+
+  /** Shows new connections a renewed certificate. Throws when it cannot be used; then the old one stays. */
+  renew(pair: TlsPair): void {
+    this.#server.renew(pair);
   }
 
   /** No new connections; requests still on their way are told why, idle connections are closed, the others stay. */

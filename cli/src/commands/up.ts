@@ -1,6 +1,8 @@
 import { isHashedKey } from "@farmgate/shared";
 import { createLog } from "@farmgate/wire";
 import type { Command } from "commander";
+import { namesIn } from "../config/certificates.ts";
+import { shownCertificates } from "../config/certificate-files.ts";
 import { urlOf } from "../config/derived-workers.ts";
 import type { Farm } from "../config/farm-schema.ts";
 import { openConfig } from "../config/open-config.ts";
@@ -40,13 +42,16 @@ async function up(options: UpOptions, io: Io): Promise<void> {
   const chosen = await chooseFarm({ config: options.config ?? null, demo: options.demo === true });
   try {
     const known = fileState(chosen.file);
-    const read = async () => farmOf(await openConfig(chosen.file, io.env), port);
-    const plansOf = (farm: Farm) => processPlans(farm, chosen.file, port);
-    const farm = await read();
-    const plans = plansOf(farm);
+    const read = async () => {
+      const opened = await openConfig(chosen.file, io.env);
+      const farm = farmOf(opened, port);
+      const shown = await shownCertificates(opened, farm, io.clock.wall());
+      return { farm, plans: processPlans(farm, chosen.file, port, shown) };
+    };
+    const { farm, plans } = await read();
     const taken = await takenPorts(plans, chosen.origin === "found-engines" ? null : chosen.file);
     if (taken.length > 0) throw new CommandError(taken.join("\n"));
-    await run({ farm, plans, chosen, known, read, plansOf }, io);
+    await run({ farm, plans, chosen, known, read }, io);
   } finally {
     await chosen.tidy();
   }
@@ -58,12 +63,11 @@ interface Run {
   chosen: ChosenFarm;
   /** The file's state from before it was read. */
   known: string;
-  read: () => Promise<Farm>;
-  plansOf: (farm: Farm) => ProcessPlan[];
+  read: () => Promise<Pick<Run, "farm" | "plans">>;
 }
 
 /** Never resolves: the process ends with the farm. */
-async function run({ farm, plans, chosen, known, read, plansOf }: Run, io: Io): Promise<void> {
+async function run({ farm, plans, chosen, known, read }: Run, io: Io): Promise<void> {
   const log = createLog("up");
   const processes: FarmProcesses = new FarmProcesses(plans, io, log, (reason) => end.fail(reason));
   const watching = reloadOnChange({
@@ -73,8 +77,8 @@ async function run({ farm, plans, chosen, known, read, plansOf }: Run, io: Io): 
     read: () => read().catch(() => null),
     reload(next) {
       if (next === null) return { applied: true, restartNeeded: [] };
-      processes.gatewayDrains(next.gateway.drain);
-      return { applied: true, restartNeeded: otherPrograms(plans, plansOf(next)) };
+      processes.gatewayDrains(next.farm.gateway.drain);
+      return { applied: true, restartNeeded: otherPrograms(plans, next.plans) };
     },
     clock: io.clock,
     log,
@@ -89,7 +93,7 @@ async function run({ farm, plans, chosen, known, read, plansOf }: Run, io: Io): 
   const end = graceful({ io, log, drainMs: () => processes.longestStopMs, close, onHangUp, endHard });
   const troubles = await processes.start();
   const lost = troubles.find((trouble) => trouble.plan.role === "gateway");
-  if (lost === undefined) io.stdout.write(await greeting(farm, chosen, troubles, io));
+  if (lost === undefined) io.stdout.write(await greeting(farm, chosen, troubles, plans.at(-1)?.shows ?? null, io));
   else end.fail(`the gateway is not up: ${lost.reason}`);
   await end.ended;
 }
@@ -101,11 +105,17 @@ function otherPrograms(before: readonly ProcessPlan[], after: readonly ProcessPl
   return [...were, ...are].filter((title) => !were.has(title) || !are.has(title));
 }
 
-async function greeting(farm: Farm, chosen: ChosenFarm, troubles: readonly Trouble[], io: Io): Promise<string> {
-  const { listen, keys } = farm.gateway;
-  const url = urlOf(listen);
+async function greeting(
+  farm: Farm,
+  chosen: ChosenFarm,
+  troubles: readonly Trouble[],
+  shows: string | null,
+  io: Io,
+): Promise<string> {
+  const { listen, keys, tls } = farm.gateway;
+  const url = urlOf(listen, tls !== null);
   const own = keys.find((entry) => entry.models.includes("*") && !isHashedKey(entry.key));
-  const model = await exampleModel(url, own?.key ?? null);
+  const model = await exampleModel(url, own?.key ?? null, shows);
   const { origin, file, engines } = chosen;
   return welcome({
     url,
@@ -114,6 +124,7 @@ async function greeting(farm: Farm, chosen: ChosenFarm, troubles: readonly Troub
     engines,
     model,
     keyNeeded: keys.length > 0,
+    certificateNames: shows === null ? null : namesIn(shows),
     troubles,
     command: selfCommand(io.env),
   });

@@ -45,6 +45,9 @@ function sameConfig(a: WorkerConfig, b: WorkerConfig): boolean {
     sameModels(a, b) &&
     a.weight === b.weight &&
     a.maxConcurrent === b.maxConcurrent &&
-    a.apiKey === b.apiKey
+    a.apiKey === b.apiKey &&
+    (a.ca ?? null) === (b.ca ?? null) &&
+    a.drainOnAbort.bytes === b.drainOnAbort.bytes &&
+    a.drainOnAbort.time === b.drainOnAbort.time
   );
 }

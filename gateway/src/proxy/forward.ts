@@ -204,14 +204,14 @@ async function askOnce(
   put: Translated | null,
   history: readonly FailedAttempt[],
 ): Promise<Sent> {
-  const { url } = choice.worker.config;
-  const end = await sendTo(farm, call, received, choice, put, farm.upstreams.to(url));
+  const { config } = choice.worker;
+  const end = await sendTo(farm, call, received, choice, put, farm.upstreams.to(config));
   if (end.kind !== "failed") return end;
   // It may have been at work on it when its connection broke, whatever the second try tells.
   hold(request, choice, end.failed);
   if (afterFailure([...history, end.failed], false, farm.config.retry).step !== "fresh") return end;
   farm.metrics.retried("stale_connection");
-  const fresh = farm.upstreams.fresh(url);
+  const fresh = farm.upstreams.fresh(config);
   const again = await sendTo(farm, call, received, choice, put, fresh);
   void fresh.pool.close();
   if (again.kind === "failed") hold(request, choice, again.failed);

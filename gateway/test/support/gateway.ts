@@ -1,5 +1,5 @@
 import { type Clock, parseConfig, seededRandom } from "@farmgate/shared";
-import { createLog, createSystemClock, type Log } from "@farmgate/wire";
+import { createLog, createSystemClock, type Log, type TlsPair } from "@farmgate/wire";
 import { gatewayConfigSchema, type GatewayConfig, type RunningGateway, startGateway } from "../../src/index.ts";
 import { cleanup } from "./cleanup.ts";
 
@@ -34,10 +34,12 @@ export async function runGateway(
     clock = createSystemClock(),
     log = createLog("gateway", "silent"),
     atEnd = cleanup,
-  }: { clock?: Clock; log?: Log; atEnd?: (end: () => unknown) => void } = {},
+    tls = null,
+  }: { clock?: Clock; log?: Log; atEnd?: (end: () => unknown) => void; tls?: TlsPair | null } = {},
 ): Promise<RunningGateway> {
   const gateway = await startGateway({
     config: configOf(file),
+    tls,
     clock,
     random: seededRandom(1),
     log,

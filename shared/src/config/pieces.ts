@@ -65,6 +65,12 @@ export function listen(defaultPort: number) {
     .prefault({});
 }
 
+/** A file with certificates or a key, named relative to the configuration. */
+export const file = z.string().min(1, "must name a file");
+
+/** What a listener shows for itself (contract section 2, `tls`): names of files with PEM. */
+export const listenerTls = z.strictObject({ cert: file, key: file }).nullable().default(null);
+
 /** A key as `Authorization: Bearer KEY` can carry it. A line's end that came along with it is the usual mistake. */
 export const secret = z
   .string()

@@ -142,7 +142,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
     this.#waitedMs = waitedMs;
     this.#grantedAt = this.#context.clock.now();
     this.#signs.granted(waitedMs);
-    this.#send(this.#context.upstreams.to(this.#order.model.url));
+    this.#send(this.#context.upstreams.to(this.#order.model));
   }
 
   rejected(error: FarmError): void {
@@ -228,7 +228,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
       this.#endPause = null;
       // Not by what is left now: a timer may come a fraction of a millisecond early.
       if (left <= LOADING_PAUSE_MS) this.#breakOff(deadlineError());
-      else this.#send(this.#context.upstreams.to(this.#order.model.url));
+      else this.#send(this.#context.upstreams.to(this.#order.model));
     });
   }
 
@@ -252,7 +252,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
       }
       case "fresh": {
         this.#retriedFresh = true;
-        const fresh = upstreams.fresh(this.#order.model.url);
+        const fresh = upstreams.fresh(this.#order.model);
         this.#send(fresh);
         void fresh.pool.close();
         return;

@@ -1,5 +1,5 @@
 import type { Clock } from "@farmgate/shared";
-import { type WholeAnswer, wholeAnswer } from "@farmgate/wire";
+import { trusting, type WholeAnswer, wholeAnswer } from "@farmgate/wire";
 import { Agent } from "undici";
 
 /** Limit on a connection where a question has more time than that; in milliseconds. */
@@ -20,6 +20,8 @@ export interface EngineQuestion {
   json: object | null;
   /** Sent as `Authorization: Bearer`. */
   apiKey?: string | null;
+  /** As of `createPollAgent`. */
+  ca?: string | null | undefined;
   limitMs: number;
   signal: AbortSignal;
 }
@@ -28,20 +30,22 @@ export interface EngineQuestion {
 export class EngineAsker {
   readonly #clock: Clock;
   readonly #agent = new Agent({ pipelining: 0, connect: { timeout: CONNECT_MS } });
+  /** For engines with authorities of their own, by these. */
+  readonly #trusting = new Map<string, Agent>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** Never rejects: an engine that does not answer in time is an answer too. */
-  async ask({ url, json, apiKey = null, limitMs, signal }: EngineQuestion): Promise<EngineAnswer> {
+  async ask({ url, json, apiKey = null, ca = null, limitMs, signal }: EngineQuestion): Promise<EngineAnswer> {
     const { origin, pathname, search } = new URL(url);
     const headers = apiKey === null ? [] : ["authorization", `Bearer ${apiKey}`];
     if (json !== null) headers.push("content-type", "application/json");
     const body = json === null ? null : Buffer.from(JSON.stringify(json));
     const request = { origin, method: json === null ? "GET" : "POST", path: pathname + search, headers, body };
     const limits = { ms: limitMs, bytes: MAX_BYTES };
-    const answer = await wholeAnswer(this.#agent, this.#clock, request, limits, signal);
+    const answer = await wholeAnswer(this.#agentFor(ca), this.#clock, request, limits, signal);
     const { head, cut } = answer;
     if (head !== null && (cut === null || cut === "large")) {
       return { status: head.status, text: answer.body.toString("utf8") };
@@ -49,8 +53,16 @@ export class EngineAsker {
     return { status: 0, text: whyNone(cut) };
   }
 
-  close(): Promise<void> {
-    return this.#agent.destroy();
+  async close(): Promise<void> {
+    await Promise.all([this.#agent, ...this.#trusting.values()].map((agent) => agent.destroy()));
+  }
+
+  #agentFor(ca: string | null): Agent {
+    if (ca === null) return this.#agent;
+    const agent =
+      this.#trusting.get(ca) ?? new Agent({ pipelining: 0, connect: { ...trusting(ca), timeout: CONNECT_MS } });
+    this.#trusting.set(ca, agent);
+    return agent;
   }
 }
 
