@@ -1,4 +1,4 @@
-import { type Api, API_NAMES, isApi } from "@farmgate/shared";
+import { type Api, API_NAMES, isApi, withoutLastSlashes } from "@farmgate/shared";
 import { InvalidArgumentError } from "commander";
 
 /** Where a gateway listens unless its file says otherwise. */
@@ -20,7 +20,7 @@ export function fixedPortFlag(text: string): number {
 
 /** `--gateway URL`, without a trailing slash. */
 export function gatewayFlag(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, "");
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return withoutLastSlashes(text);
   throw new InvalidArgumentError("must be an http:// or https:// address");
 }
 

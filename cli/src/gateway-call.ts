@@ -1,4 +1,5 @@
 import { plainText } from "@farmgate/shared";
+import { tlsTrouble } from "@farmgate/wire";
 import { CommandError } from "./exit-code.ts";
 import { type JsonAnswer, getJson } from "./get-json.ts";
 
@@ -38,6 +39,8 @@ async function ask(gateway: GatewayAccess, path: string, body: unknown): Promise
 function reason(error: unknown): string {
   const { code, name, message } = error as NodeJS.ErrnoException;
   if (code === "ECONNREFUSED") return "nothing listens there (start it with: farmgate up)";
+  const tls = tlsTrouble(code ?? "");
+  if (tls !== null) return `${tls}; NODE_EXTRA_CA_CERTS names a file with more authorities to trust`;
   if (name === "TimeoutError") return `nothing came in ${PATIENCE_MS / 1_000} s`;
   return code ?? message;
 }

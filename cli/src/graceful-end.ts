@@ -13,12 +13,17 @@ const LONGEST_MS = 2 ** 31 - 1;
  */
 const ECHO_MS = 1_000;
 
+/** What the system sends to a program that has broken. One that listened for them would go on breaking for ever. */
+const CRASHES = ["SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGSEGV"] as const;
+
 export interface GracefulEndOptions {
   io: Io;
   log: Log;
-  /** How long `close` may let running answers go on, in milliseconds. */
-  drainMs: number;
+  /** How long `close` may let running answers go on, in milliseconds; asked when it begins. */
+  drainMs: () => number;
   close: () => Promise<void>;
+  /** Called for a SIGHUP that is no terminal's end. */
+  onHangUp: () => void;
   /** Called before an exit that waits for nothing: a second signal, or a close that takes too long. */
   endHard?: () => void;
 }
@@ -31,11 +36,11 @@ export interface GracefulEnd {
 }
 
 /**
- * Keeps the program up until SIGTERM, SIGINT, the end of the process that started it, or an error that nobody caught;
- * then closes and exits: 0 after a clean end, 1 after an error or a close that takes too long. A second signal ends it
- * at once, with 1.
+ * Keeps the program up until SIGTERM, SIGINT, the end of its terminal or of the process that started it, or an error
+ * that nobody caught; then closes and exits: 0 after a clean end, 1 after an error or a close that takes too long. A
+ * second signal ends it at once, with 1. A SIGHUP from elsewhere than a terminal asks for another look at the file.
  */
-export function graceful({ io, log, drainMs, close, endHard }: GracefulEndOptions): GracefulEnd {
+export function graceful({ io, log, drainMs, close, onHangUp, endHard }: GracefulEndOptions): GracefulEnd {
   let failure: string | null = null;
   let closingSince: number | null = null;
   const hard = (why: string) => {
@@ -44,16 +49,24 @@ export function graceful({ io, log, drainMs, close, endHard }: GracefulEndOption
   };
   const grace = closeWithGrace(
     {
-      delay: Math.min(drainMs + MARGIN_MS, LONGEST_MS),
-      skip: ["SIGTERM", "SIGINT"],
+      // Its own limit would be that of the start; the one here is that of the end.
+      delay: false,
+      skip: ["SIGTERM", "SIGINT", "SIGHUP", ...CRASHES],
       logger: { error: (error: unknown) => log.error({ err: error }, "ended with an error") },
       onSecondSignal: (signal) => hard(`a second signal (${signal})`),
       onSecondError: (error) => hard(`another error while closing (${String(error)})`),
-      onTimeout: () => hard("closing takes too long"),
     },
     async ({ err }) => {
       closingSince ??= io.clock.now();
       if (err) log.error({ err }, "an error that nobody caught: closing");
+      // What a close waits for may be timers that do not keep the process up; this one does.
+      setTimeout(
+        () => {
+          hard("closing takes too long");
+          io.exit(EXIT.failure);
+        },
+        Math.min(drainMs() + MARGIN_MS, LONGEST_MS),
+      );
       await close();
       if (failure !== null) throw new Error(failure);
     },
@@ -65,7 +78,10 @@ export function graceful({ io, log, drainMs, close, endHard }: GracefulEndOption
     grace.close();
   };
   io.onSignal((signal) => {
-    if (closingSince === null) {
+    if (signal === "SIGHUP") {
+      if (io.onTerminal) begin("the terminal was closed");
+      else if (closingSince === null) onHangUp();
+    } else if (closingSince === null) {
       begin(signal);
     } else if (io.clock.now() - closingSince > ECHO_MS) {
       hard(`a second signal (${signal})`);

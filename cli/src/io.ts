@@ -16,13 +16,17 @@ export interface Io {
   env: Environment;
   stdout: Output;
   stderr: Output;
+  /** All that is sent to this process, up to its end. */
+  stdin(): Promise<string>;
   clock: Clock;
   random: Random;
   version: string;
   /** How this very program is started once more: `[executable, ...arguments]`. */
   self: readonly [string, ...string[]];
-  /** Calls `fn` for every SIGTERM and SIGINT, which then no longer end the process by themselves. */
-  onSignal(fn: (signal: "SIGTERM" | "SIGINT") => void): void;
+  /** True where a person started this from a terminal, which may be closed. */
+  onTerminal: boolean;
+  /** Calls `fn` for every one of these signals, which then no longer end the process by themselves. */
+  onSignal(fn: (signal: "SIGTERM" | "SIGINT" | "SIGHUP") => void): void;
   /** Ends the process at once. */
   exit(code: number): void;
   /** Calls `fn` when the process that started this one has gone; never for a program started by hand. */

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-import { readFileSync } from "node:fs";
+import { closeSync, readFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import { createSystemClock } from "@farmgate/wire";
 import type { Io, Output } from "./io.ts";
@@ -11,9 +13,9 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
 
 function output(stream: NodeJS.WriteStream): Output {
   let gone = false;
-  // A reader that has seen enough (`| head`) closes the pipe; that is no failure of ours.
+  // A reader that has seen enough (`| head`) closes the pipe, and a terminal may be closed: no failures of ours.
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
+    if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
     gone = true;
   });
   return {
@@ -23,17 +25,25 @@ function output(stream: NodeJS.WriteStream): Output {
   };
 }
 
+// At its end Node sets terminals back to how it found them, and breaks over one that is gone by then.
+const terminals = [0, 1, 2].filter((fd) => isatty(fd));
+process.on("exit", () => {
+  for (const fd of terminals) if (!isatty(fd)) closeSync(fd);
+});
+
 const io: Io = {
   argv: process.argv.slice(2),
   env: process.env,
   stdout: output(process.stdout),
   stderr: output(process.stderr),
+  stdin: () => text(process.stdin),
   clock: createSystemClock(),
   random: Math.random,
   version,
   self: [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url)],
+  onTerminal: process.stdin.isTTY,
   onSignal(fn) {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => fn(signal));
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => fn(signal));
   },
   exit: (code) => process.exit(code),
   whenParentLeaves(fn) {

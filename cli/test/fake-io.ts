@@ -7,7 +7,7 @@ export interface FakeIo extends Io {
 }
 
 /** A process that only remembers what is printed. */
-export function fakeIo(argv: readonly string[], env: Record<string, string> = {}): FakeIo {
+export function fakeIo(argv: readonly string[], env: Record<string, string> = {}, stdin = ""): FakeIo {
   const printed = { stdout: "", stderr: "" };
   const output = (name: "stdout" | "stderr") => ({
     write: (text: string) => {
@@ -21,10 +21,12 @@ export function fakeIo(argv: readonly string[], env: Record<string, string> = {}
     env,
     stdout: output("stdout"),
     stderr: output("stderr"),
+    stdin: async () => stdin,
     clock: createSystemClock(),
     random: seededRandom(1),
     version: "9.9.9",
     self: ["node", "main.js"],
+    onTerminal: false,
     onSignal: () => undefined,
     exit: () => undefined,
     whenParentLeaves: () => undefined,

@@ -1,11 +1,16 @@
 import {
   accessKey,
+  checkKeys,
   duration,
+  file,
+  hosts,
   httpUrl,
   isLoopback,
   listen,
+  listenerTls,
   name,
   nameKey,
+  operators,
   type ReportProblem,
   secret,
   size,
@@ -13,6 +18,7 @@ import {
   withCrossChecks,
 } from "@farmgate/shared";
 import { ENGINE_NAMES } from "@farmgate/engines";
+import type { AccessRules } from "@farmgate/wire";
 import { z } from "zod";
 
 const positiveDuration = duration.refine((ms) => ms > 0, "must be longer than 0");
@@ -21,6 +27,8 @@ const modelName = z.string().min(1, "must not be empty").max(300);
 const worker = z.strictObject({
   name,
   url: httpUrl,
+  /** Who may have signed its certificate; unset: whom this machine trusts. In the file a file's name, here its text. */
+  ca: file.nullable().default(null),
   engine: z.enum(["auto", ...ENGINE_NAMES]).default("auto"),
   weight: z.number().positive().nullable().default(null),
   models: z
@@ -61,12 +69,18 @@ const shape = z.strictObject({
   models: models.prefault({}),
   keys: z.array(accessKey).default([]),
   open: z.boolean().default(false),
+  operators,
+  hosts,
   limits: z
     .strictObject({
       body: size.refine((bytes) => bytes > 0, "must be more than 0").default(100 * 1_024 ** 2),
       queue: wholeNumber(0).default(1_000),
       queueBytes: size.default(1_024 ** 3),
       queueWait: positiveDuration.default(300_000),
+      /** Requests under way, those that wait included; 0: as many as come. */
+      requests: wholeNumber(0).default(10_000),
+      /** Open connections of callers; never more than the system lets the program have, 0: just that. */
+      connections: wholeNumber(0).default(10_000),
     })
     .prefault({}),
   timeouts: z
@@ -75,6 +89,8 @@ const shape = z.strictObject({
       /** Counts from a request's turn: an agent tells each second that it waits for that. So 3 s at least. */
       firstByte: positiveDuration.default(900_000),
       idle: positiveDuration.default(300_000),
+      /** How long a caller may send nothing of a request that it has begun, or take nothing of its answer. */
+      caller: positiveDuration.default(300_000),
     })
     .prefault({}),
   /** Small embedding requests that come within `batchWindow` are put to a worker as one; 0: none are. */
@@ -99,7 +115,7 @@ const shape = z.strictObject({
   /** These comments tell what is waited for. */
   loadingStatus: z.boolean().default(false),
   redis: notOffered("several gateways that act as one"),
-  tls: notOffered("TLS on the gateway's own port"),
+  tls: listenerTls,
   cors: z.strictObject({ origins: z.array(z.string().min(1)).default([]) }).prefault({}),
 });
 
@@ -158,15 +174,9 @@ function checkDoor({ keys, open, listen }: Shape, report: ReportProblem): void {
   }
 }
 
-function checkKeys({ keys }: Shape, report: ReportProblem): void {
-  const names = new Set<string>();
-  const values = new Set<string>();
-  for (const [i, { name, key }] of keys.entries()) {
-    if (names.has(name)) report(["keys", i, "name"], `another key is already named "${name}"`);
-    if (values.has(key)) report(["keys", i, "key"], "has the same value as another key");
-    names.add(name);
-    values.add(key);
-  }
+/** What of it says who may come in. */
+export function accessRules({ keys, listen, operators, hosts, cors }: GatewayConfig): AccessRules {
+  return { keys, listen, operators, hosts, origins: cors.origins };
 }
 
 /** A key of the contract that this version refuses, so that nobody relies on what is not there. */

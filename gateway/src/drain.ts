@@ -2,11 +2,12 @@ import { FarmError } from "@farmgate/shared";
 import type { FrontServer } from "@farmgate/wire";
 import type { FastifyInstance } from "fastify";
 import type { CatalogPoller } from "./catalog/poller.ts";
+import { drainingError } from "./admission/draining-error.ts";
 import type { Farm } from "./farm.ts";
 
 /**
- * Stops a gateway: no new connections, new requests and those that wait are told `draining`, running answers end
- * within `drain`; what is left then is cancelled.
+ * Stops a gateway: no new connections; new requests, those that are still on their way and those that wait are told
+ * `draining`; running answers end within `drain`, and what is left then is cancelled.
  */
 export async function drainFarm(
   farm: Farm,
@@ -20,6 +21,9 @@ export async function drainFarm(
   farm.log.info({ running: farm.live.all().length, waiting: farm.waitingRoom.size }, "draining");
   server.close();
   farm.waitingRoom.turnAllAway();
+  for (const call of farm.live.all()) {
+    if (call.phase === "receiving" || call.phase === "waiting") call.cancel(drainingError());
+  }
   if (!(await within(farm, farm.live.idle(), farm.config.drain))) {
     const stopped = new FarmError("draining", "The gateway stopped before the answer was complete.");
     farm.log.warn({ running: farm.live.all().length }, "the drain time is over: cancelling what still runs");

@@ -1,8 +1,9 @@
-import type { Clock } from "@farmgate/shared";
-import type { BodyRoom, KeyRing, Log, Upstreams } from "@farmgate/wire";
+import type { Clock, Random } from "@farmgate/shared";
+import type { Access, BodyRoom, KeyRing, Log, Upstreams } from "@farmgate/wire";
 import type { BatchLimits } from "./batching/batch-limits.ts";
 import type { Joiner } from "./batching/joiner.ts";
 import type { OpenBatches } from "./batching/open-batches.ts";
+import type { DrainRate } from "./admission/drain-rate.ts";
 import type { WaitingRoom } from "./admission/waiting-room.ts";
 import type { CatalogStore } from "./catalog/store.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -27,6 +28,7 @@ import type { Inflight } from "./state/inflight.ts";
 /** Everything that a running gateway holds, for those who serve a request with it. */
 export interface Farm {
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   readonly version: string;
   /** This gateway's mark in Via. */
@@ -44,6 +46,8 @@ export interface Farm {
   ready: Promise<void>;
   readonly ids: RequestIds;
   readonly keys: KeyRing;
+  /** Who may do what, by those keys and where it comes from. */
+  readonly access: Access;
   readonly catalog: CatalogStore;
   readonly inflight: Inflight;
   readonly turns: Turns;
@@ -56,6 +60,9 @@ export interface Farm {
   readonly keeper: Keeper;
   readonly upstreams: Upstreams;
   readonly waitingRoom: WaitingRoom;
+  readonly drainRate: DrainRate;
+  /** Open connections of callers at most; `Infinity`: no limit. */
+  readonly connectionLimit: () => number;
   readonly live: LiveRequests<Call>;
   readonly batches: OpenBatches<Joiner>;
   readonly batchLimits: BatchLimits;

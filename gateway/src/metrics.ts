@@ -1,4 +1,4 @@
-import { PROCESS_GAUGES } from "@farmgate/wire";
+import { dropSeries, PROCESS_GAUGES } from "@farmgate/wire";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { GatheredCounter } from "./gathered-counter.ts";
 import { knownState } from "./catalog/known-state.ts";
@@ -18,7 +18,8 @@ export interface FarmFigures {
   now(): number;
 }
 
-/** One inference request that has ended. Seconds; `worker`, `warmth` and `ttft` are null when no worker answered. */
+/** One inference request that has ended. Seconds; `worker` is one of the farm's or `other`; it,
+ * `warmth` and `ttft` are null when no worker answered. */
 export interface RequestFigures {
   api: string;
   /** A catalogue name or `other`, never what a caller typed. */
@@ -35,6 +36,9 @@ export interface RequestFigures {
 /** Every metric of the gateway (contract section 6), in a registry of its own. */
 export class Metrics {
   readonly #registry = new Registry();
+  readonly #catalog: () => Catalog;
+  /** The union of the last reading, and the workers' names. */
+  #seen: { union: Catalog["union"] | null; workers: string } = { union: null, workers: "" };
   readonly #requests = this.#gathered("farmgate_requests_total", "Inference requests that have ended", [
     "api",
     "model",
@@ -92,6 +96,7 @@ export class Metrics {
   );
 
   constructor(figures: FarmFigures) {
+    this.#catalog = () => figures.catalog();
     this.#gauge("farmgate_queue_depth", "Requests that wait at the gateway", [], (gauge) =>
       gauge.set(figures.waiting()),
     );
@@ -137,7 +142,19 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  text(): Promise<string> {
+  /** Prometheus text. Series of workers that were removed, and of models that nobody lists any more, are dropped. */
+  async text(): Promise<string> {
+    const { union, workers } = this.#catalog();
+    const names = workers.map(({ config }) => config.name);
+    if (union !== this.#seen.union || names.join() !== this.#seen.workers) {
+      this.#seen = { union, workers: names.join() };
+      const lasting = ["", "other"];
+      // A worker that is away still has its models, and their counts go on when it is back.
+      const listed = workers.flatMap(({ report }) => report?.models.map(({ id }) => id) ?? []);
+      const models = new Set([...Array.from(union.values(), ({ id }) => id), ...listed, ...lasting]);
+      const known = new Set([...names, ...lasting]);
+      await dropSeries(this.#registry, { worker: (name) => known.has(name), model: (id) => models.has(id) });
+    }
     return this.#registry.metrics();
   }
 

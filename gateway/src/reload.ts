@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CatalogPoller } from "./catalog/poller.ts";
-import type { GatewayConfig } from "./config.ts";
+import { accessRules, type GatewayConfig } from "./config.ts";
 import type { Farm } from "./farm.ts";
 import { wantedCopies } from "./placement/wanted-copies.ts";
 import { nameRules } from "./routing/resolve-name.ts";
@@ -27,17 +27,14 @@ export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfi
   const config = { ...next, listen, tls, redis };
   farm.config = config;
   farm.names = nameRules(config.models);
-  farm.keys.configure(config.keys);
+  farm.access.configure(accessRules(config));
   farm.keeper.configure(wantedCopies(config.models.keepWarm, farm.names));
   farm.catalog.configure(config.health);
   const workers = new Set(config.workers.map(({ name }) => name));
   farm.turns.keepOnly(workers);
   farm.learned.keepOnly(workers);
   farm.inflight.keepOnly(workers);
-  farm.upstreams.configure(
-    config.timeouts.connect,
-    config.workers.map(({ url }) => url),
-  );
+  farm.upstreams.configure(config.timeouts.connect, config.workers);
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
   farm.waitingRoom.wake();
   farm.comments.watch();

@@ -1,15 +1,26 @@
 import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
 import type { Clock, Random } from "@farmgate/shared";
-import { BodyRoom, FrontServer, KeyRing, type Log, Upstreams } from "@farmgate/wire";
+import {
+  Access,
+  BodyRoom,
+  FrontServer,
+  KeyRing,
+  type Log,
+  roomForCallers,
+  type TlsPair,
+  Upstreams,
+} from "@farmgate/wire";
 import { BatchLimits } from "./batching/batch-limits.ts";
 import { OpenBatches } from "./batching/open-batches.ts";
+import { DrainRate } from "./admission/drain-rate.ts";
 import { WaitingRoom } from "./admission/waiting-room.ts";
 import { breakerNews } from "./catalog/breaker-news.ts";
 import { CatalogPoller } from "./catalog/poller.ts";
 import { CatalogStore } from "./catalog/store.ts";
 import type { CatalogEvent } from "./catalog/types.ts";
 import { workerNews } from "./catalog/worker-news.ts";
-import type { GatewayConfig } from "./config.ts";
+import { accessRules, type GatewayConfig } from "./config.ts";
 import type { Farm } from "./farm.ts";
 import { createDoor, createSocketDoor } from "./http/door.ts";
 import { RequestIds } from "./http/request-id.ts";
@@ -39,6 +50,8 @@ const HEADER_BYTES = 32 * 1_024;
 
 export interface GatewayOptions {
   config: GatewayConfig;
+  /** What `config.tls` names; null or absent: plain HTTP. */
+  tls?: TlsPair | null;
   clock: Clock;
   random: Random;
   log: Log;
@@ -50,6 +63,8 @@ export interface RunningGateway {
   port: number;
   /** Applies a changed configuration without dropping anything; says which keys wait for a restart. */
   reload(config: GatewayConfig): Reloaded;
+  /** Shows new connections a renewed certificate. Throws when it cannot be used; then the old one stays. */
+  renew(pair: TlsPair): void;
   /** Drains: running answers end within `drain`, then everything stops. */
   close(): Promise<void>;
 }
@@ -70,8 +85,17 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     const news = [...workerNews(before, after), ...breakerNews(before, after)];
     for (const { level, worker, message } of news) log[level]({ worker }, `${worker} ${message}`);
   });
-  const server = new FrontServer({ body: () => farm.config.limits.body, headers: HEADER_BYTES });
-  const app = await createControl(farm, (control) => server.on("request", createDoor(farm, control)));
+  const server = new FrontServer(
+    {
+      body: () => farm.config.limits.body,
+      headers: HEADER_BYTES,
+      connections: farm.connectionLimit,
+      stallMs: () => farm.config.timeouts.caller,
+    },
+    clock,
+    options.tls,
+  );
+  const app = await createControl(farm, (control) => server.onRequest(createDoor(farm, control)));
   server.onWebSocket(createSocketDoor(farm));
   const { url, port } = await server.listenOn(config.listen);
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
@@ -85,6 +109,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     url,
     port,
     reload: (next) => reloadFarm(farm, poller, next),
+    renew: (pair) => server.renew(pair),
     close() {
       closing ??= drainFarm(farm, app, server, poller);
       return closing;
@@ -103,7 +128,9 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
   const inflight = new Inflight();
   const waitingRoom = new WaitingRoom();
   const catalog = new CatalogStore(clock, config.health);
+  const room = roomForCallers();
   const bodies = new BodyRoom();
+  const keys = new KeyRing(config.keys);
   const names = nameRules(config.models);
   const upstreams = new Upstreams(config.timeouts.connect);
   const recentUse = new RecentUse();
@@ -120,6 +147,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
   });
   const farm: Farm = {
     clock,
+    random,
     log,
     version,
     // Not of `random`: no two gateways may share it.
@@ -131,7 +159,8 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     isReady: false,
     ready: Promise.resolve(),
     ids: new RequestIds(random),
-    keys: new KeyRing(config.keys),
+    keys,
+    access: new Access(keys, accessRules(config), hostname()),
     catalog,
     inflight,
     turns: new Turns(),
@@ -144,6 +173,8 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     keeper,
     upstreams,
     waitingRoom,
+    drainRate: new DrainRate(),
+    connectionLimit: () => Math.min(farm.config.limits.connections || room, room),
     live: new LiveRequests(),
     batches: new OpenBatches(),
     batchLimits: new BatchLimits(),

@@ -1,4 +1,4 @@
-import { parseConfig } from "@farmgate/shared";
+import { hashedKey, parseConfig } from "@farmgate/shared";
 import { describe, expect, it } from "vitest";
 import { gatewayConfigSchema } from "../src/index.ts";
 
@@ -18,13 +18,23 @@ describe("a gateway file", () => {
       models: { aliases: {}, fallbacks: {}, keepWarm: {} },
       keys: [],
       open: false,
-      limits: { body: 104_857_600, queue: 1_000, queueBytes: 1_073_741_824, queueWait: 300_000 },
-      timeouts: { connect: 2_000, firstByte: 900_000, idle: 300_000 },
+      operators: [],
+      hosts: [],
+      limits: {
+        body: 104_857_600,
+        queue: 1_000,
+        queueBytes: 1_073_741_824,
+        queueWait: 300_000,
+        requests: 10_000,
+        connections: 10_000,
+      },
+      timeouts: { connect: 2_000, firstByte: 900_000, idle: 300_000, caller: 300_000 },
       retry: { attempts: 3, budget: 0.2 },
       embeddings: { batchWindow: 0, batchInputs: 64, batchBytes: 65_536 },
       drain: 300_000,
       sseComments: 10_000,
       loadingStatus: false,
+      tls: null,
       cors: { origins: [] },
     });
     expect(problemsOf("listen: { port: 1 }")).toEqual([
@@ -37,6 +47,7 @@ describe("a gateway file", () => {
     expect(parsed.ok && parsed.value.workers[0]).toEqual({
       name: "a",
       url: "http://h:1",
+      ca: null,
       engine: "auto",
       weight: null,
       models: { allow: ["*"], deny: [] },
@@ -70,6 +81,15 @@ describe("a gateway file", () => {
     ],
     ["two keys of one value", "workers: []\nkeys: [{name: a, key: k}, {name: b, key: k}]", "keys[1].key", /same value/],
     [
+      "a key given and the same one hashed",
+      `workers: []\nkeys: [{name: a, key: k}, {name: b, key: "${hashedKey("k")}"}]`,
+      "keys[1].key",
+      /same value/,
+    ],
+    ["half a hash", 'workers: []\nkeys: [{name: a, key: "sha256:abc"}]', "keys[0].key", /64 hex digits/],
+    ["a name for an address", "workers: []\noperators: [prometheus.lan]", "operators[0]", /an address such as/],
+    ["a URL for a name", 'workers: []\nhosts: ["https://farm.example"]', "hosts[0]", /without scheme and port/],
+    [
       "two keys of one name",
       "workers: []\nkeys: [{name: a, key: k}, {name: a, key: l}]",
       "keys[1].name",
@@ -88,7 +108,7 @@ describe("a gateway file", () => {
     ["no interval", "workers: []\nhealth: {interval: 0}", "health.interval", /longer than 0/],
     ["no engine of ours", "workers: [{name: a, url: 'http://h', engine: gpt}]", "workers[0].engine", /./],
     ["redis, for now", "workers: []\nredis: redis://h", "redis", /not offered/],
-    ["tls, for now", "workers: []\ntls: {cert: a, key: b}", "tls", /not offered/],
+    ["tls without a key", "workers: []\ntls: {cert: a}", "tls.key", /missing|required|must/],
     [
       "one model kept warm by two names",
       "workers: []\nmodels: {aliases: {fast: M}, keepWarm: {m: 1, fast: 2}}",
@@ -127,6 +147,22 @@ models: { aliases: { a: A } }
       "keys[0].key",
     ]);
     expect(problemsOf("7")).toHaveLength(1);
+  });
+
+  it.each([
+    ["127.0.0.1", true],
+    ["127.0.0.2", true],
+    ["localhost", true],
+    ["::1", true],
+    ["::ffff:127.0.0.1", true],
+    ["0.0.0.0", false],
+    ["::", false],
+    ["192.0.2.5", false],
+    ["::ffff:192.0.2.5", false],
+    ["box.lan", false],
+  ])("on %s may do without keys: %s", (host, may) => {
+    const found = problemsOf(`workers: []\nlisten: {host: "${host}"}`);
+    expect(found.map(({ path }) => path)).toEqual(may ? [] : ["listen.host"]);
   });
 
   it("may serve everyone when it says so", () => {

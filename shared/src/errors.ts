@@ -10,6 +10,7 @@ const CATALOGUE = {
   model_not_found: { status: 404, type: "invalid_request_error", retry: false },
   not_found: { status: 404, type: "invalid_request_error", retry: false },
   method_not_allowed: { status: 405, type: "invalid_request_error", retry: false },
+  timeout_request: { status: 408, type: "timeout_error", retry: true },
   conflict: { status: 409, type: "invalid_request_error", retry: true },
   body_too_large: { status: 413, type: "invalid_request_error", retry: false },
   upgrade_required: { status: 426, type: "invalid_request_error", retry: false },

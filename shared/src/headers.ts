@@ -15,6 +15,9 @@ export const HEADER = {
   hop: "x-farmgate-hop",
 } as const;
 
+/** With which a caller is told of its key's requests a minute; two more are told with it. */
+export const LIMIT_HEADER = "x-ratelimit-limit-requests";
+
 /** The headers that tell a caller its request's id, flat: each API's SDK reads its own. */
 export function requestIdHeaders(family: ApiFamily, id: string): string[] {
   return family === "anthropic" ? [HEADER.requestId, id, "request-id", id] : [HEADER.requestId, id];
@@ -39,6 +42,15 @@ export const KEY_PROTOCOL = "openai-insecure-api-key.";
 const NOT_FOR_WORKERS: ReadonlySet<string> = new Set([
   "authorization",
   "x-api-key",
+  "api-key",
+  "x-goog-api-key",
+  "x-auth-token",
+  "x-access-token",
+  "x-forwarded-access-token",
+  "x-amz-security-token",
+  "cf-access-jwt-assertion",
+  "cf-access-client-id",
+  "cf-access-client-secret",
   "cookie",
   "host",
   "content-length",

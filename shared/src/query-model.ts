@@ -43,11 +43,7 @@ export function replaceQueryModel(target: string, { model, start, end }: QueryMo
   return other === model ? target : target.slice(0, start) + encodeURIComponent(other) + target.slice(end);
 }
 
+/** As every reader of queries has it, so that the worker finds the same name, also where it is not well encoded. */
 function decoded(text: string): string {
-  const spaced = text.replaceAll("+", " ");
-  try {
-    return decodeURIComponent(spaced);
-  } catch {
-    return spaced;
-  }
+  return new URLSearchParams(`text=${text}`).get("text") ?? "";
 }

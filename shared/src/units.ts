@@ -1,18 +1,20 @@
 const DURATION_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 const SIZE_BYTES = { b: 1, kb: 1_024, mb: 1_024 ** 2, gb: 1_024 ** 3, tb: 1_024 ** 4 } as const;
 
-/** `500ms`, `5s`, `1.5m`, `2h` or `0` to milliseconds; null when the text is no duration. */
+/** `500ms`, `5s`, `1.5m`, `2h` or `0` to milliseconds; null when the text is no duration, or none to count with. */
 export function parseDuration(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text.trim());
   if (match === null) return text.trim() === "0" ? 0 : null;
-  return Number(match[1]) * DURATION_MS[match[2] as keyof typeof DURATION_MS];
+  const ms = Number(match[1]) * DURATION_MS[match[2] as keyof typeof DURATION_MS];
+  return ms <= Number.MAX_SAFE_INTEGER ? ms : null;
 }
 
-/** `512kb`, `100mb`, `24gb` (powers of 1024, any case) or `0` to bytes; null when the text is no size. */
+/** `512kb`, `100mb`, `24gb` (powers of 1024, any case) or `0` to bytes; null when the text is no size, or none to count with. */
 export function parseSize(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?)(b|kb|mb|gb|tb)$/.exec(text.trim().toLowerCase());
   if (match === null) return text.trim() === "0" ? 0 : null;
-  return Math.round(Number(match[1]) * SIZE_BYTES[match[2] as keyof typeof SIZE_BYTES]);
+  const bytes = Math.round(Number(match[1]) * SIZE_BYTES[match[2] as keyof typeof SIZE_BYTES]);
+  return bytes <= Number.MAX_SAFE_INTEGER ? bytes : null;
 }
 
 /** Milliseconds as a person reads them: `850 ms`, `12.4 s`, `3 min 5 s`, `2 h 4 min`. */

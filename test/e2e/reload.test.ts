@@ -39,7 +39,7 @@ test("a gateway applies a changed file, refuses a bad one, and says what needs a
   expect(await workerNames()).toBe("c");
 
   await replace(text(["c"]));
-  await told(gateway, "the file has changed, but nothing that it sets");
+  await told(gateway, "the file sets nothing new");
   const applied = logLines(gateway).filter(({ msg }) => /configuration/.test(msg) && !/refused|file/.test(msg));
   expect(applied.map(({ msg }) => msg)).toEqual(["configuration applied", "configuration applied"]);
 });

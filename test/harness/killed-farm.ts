@@ -20,6 +20,8 @@ export interface KilledFarmOptions {
   commands?: readonly { name: string; mode: string }[];
   swap?: Record<string, unknown>;
   stopGrace?: string;
+  /** 1 s unless said. */
+  drain?: string;
 }
 
 /**
@@ -53,7 +55,7 @@ export async function prepareKilledFarm(cleanup: Cleanup, options: KilledFarmOpt
     swap: { command: "./swap.sh", unload: true, poll: "20ms", timeout: "20s", ...options.swap },
     queue: { maxWait: "1s" },
     memory: { budget: `${options.budget * MODEL_GB}gb` },
-    drain: "1s",
+    drain: options.drain ?? "1s",
     models: [
       model("pair-a", 0),
       model("pair-b", 1),

@@ -93,6 +93,28 @@ describe("a second agent with the same file", () => {
   });
 });
 
+describe("a new agent beside one that still drains", () => {
+  it("leaves it its command and its answer, says why it cannot load yet, and takes over when it has gone", async () => {
+    const farm = await prepareKilledFarm(cleanup, { budget: 0, drain: "1m" });
+    const first = await farm.start();
+    const asked = askChat(farm.url, "solo", { max_tokens: 1_500 });
+    await asked.firstByte;
+    first.child.kill("SIGTERM");
+    await until(async () => !(await fetch(`${farm.url}/health`).then(Boolean, () => false)), "it takes nothing more");
+    const second = await farm.start();
+    const refused = await askAgain(farm.url, "solo");
+    expect(refused.status).toBe(503);
+    expect(refused.body).toMatch(/something else answers at/);
+    expect(await begun(farm, "term", "solo")).toBe(0);
+    const before = asked.received().length;
+    await until(() => asked.received().length > before, "its answer goes on");
+    asked.leave();
+    expect(await first.ended).toBe(0);
+    const { whole, exit, orphans } = await served(farm, second, ["solo", "pair-b"]);
+    expect({ whole, exit, orphans }).toEqual({ whole: [true, true], exit: 0, orphans: [] });
+  });
+});
+
 describe("an agent that is told to stop", () => {
   it.each(["pair-a", "solo"])("while %s is brought up leaves nothing running", async (model) => {
     const farm = await prepareKilledFarm(cleanup, { budget: 0 });

@@ -1,14 +1,14 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { apiFamily, errorBody, errorHeaders, FarmError, HEADER, isAllowedOrigin, pathOf } from "@farmgate/shared";
+import { apiFamily, errorBody, errorHeaders, FarmError, HEADER, pathOf } from "@farmgate/shared";
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import type { Caller, KeyRing } from "./key-ring.ts";
+import type { Access, Visitor } from "./access.ts";
 import type { Log } from "./log.ts";
 import { refuseNonsense } from "./refuse-nonsense.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** Who asks; set before a handler runs, but on the paths that need no key. */
-    caller: Caller;
+    caller: Visitor;
   }
 }
 
@@ -19,14 +19,17 @@ const MAX_PARAM = 2_000;
 /** Bytes of a body: these paths take little or nothing. */
 const MAX_BODY = 64 * 1_024;
 
+/** Characters of a path in a log line. */
+const MAX_PATH = 500;
+
 export interface ControlOptions {
   /** The server that gives each answer its `x-request-id` and then calls the handler. */
   serverFor(handler: HttpHandler): Server;
-  keys: KeyRing;
+  access: Access;
   /** Paths that answer without a key. */
   open: ReadonlySet<string>;
-  /** Pages that may change something; none: those of this machine. Read anew for each request. */
-  origins(): readonly string[];
+  /** Whether a path shows or changes the inside of the program. `route` as it was added, `path` as it was asked for. */
+  isInside(route: string, path: string): boolean;
   log: Log;
 }
 
@@ -35,7 +38,7 @@ export async function createControlApp(
   options: ControlOptions,
   addRoutes: (app: FastifyInstance) => void,
 ): Promise<FastifyInstance> {
-  const { keys, open, log } = options;
+  const { access, open, log } = options;
   const sendThrown = (error: FastifyError | FarmError, request: FastifyRequest, reply: FastifyReply) =>
     sendError(request, reply, asFarmError(log, request, error));
   const app: FastifyInstance = fastify({
@@ -46,23 +49,28 @@ export async function createControlApp(
     clientErrorHandler: refuseNonsense,
     frameworkErrors: sendThrown,
   });
-  app.decorateRequest("caller", null as unknown as Caller);
+  app.decorateRequest("caller", null as unknown as Visitor);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
   app.addHook("onRequest", async (request) => {
     const { url } = request.routeOptions;
     const { origin } = request.headers;
-    if (url === undefined || open.has(url)) return;
-    request.caller = keys.identify(request.headers);
+    if (url === undefined) return;
+    if (url === "/") access.checkPage(request.raw);
+    if (open.has(url)) return;
+    request.caller = access.visit(request.raw, options.isInside(url, pathOf(request.url)));
     // A page from elsewhere can send a POST without reading its answer; it must not change anything that way.
     const changes = request.method === "POST" || request.method === "DELETE";
-    if (changes && origin !== undefined && !isAllowedOrigin(origin, options.origins())) {
+    if (changes && origin !== undefined && !access.isOwnPage(origin)) {
       throw new FarmError("forbidden", `Pages of ${origin.slice(0, 200)} may not change anything here.`);
     }
   });
   app.addHook("onResponse", (request, reply, done) => {
     const { method, url } = request;
-    log.debug({ method, path: pathOf(url), status: reply.statusCode, by: request.caller?.name }, "control");
+    log.debug(
+      { method, path: pathOf(url).slice(0, MAX_PATH), status: reply.statusCode, by: request.caller?.name },
+      "control",
+    );
     done();
   });
   app.setErrorHandler(sendThrown);
@@ -117,6 +125,6 @@ function asFarmError(log: Log, request: FastifyRequest, error: Error & { statusC
   const status = error.statusCode ?? 500;
   if (status === 413) return new FarmError("body_too_large", "The request body is over the limit.");
   if (status >= 400 && status < 500) return new FarmError("invalid_request", error.message.slice(0, 300));
-  log.error({ err: error, path: pathOf(request.url) }, "a control path failed");
+  log.error({ err: error, path: pathOf(request.url).slice(0, MAX_PATH) }, "a control path failed");
   return new FarmError("internal", "This program failed on the request; its log says more.");
 }

@@ -1,3 +1,5 @@
+import { peerTlsTrouble } from "./tls-words.ts";
+
 /** How far an exchange had come. */
 export type ExchangePhase = "connect" | "first_byte" | "body";
 
@@ -29,10 +31,14 @@ export function failureOf(error: UndiciError, phase: ExchangePhase): ExchangeFai
     phase: at,
     kind,
     reused,
-    message: code === "" ? error.name : code,
+    message: code === "" ? error.name : (peerTlsTrouble(code) ?? code),
   });
+  // Before anything that it could break: nothing was sent to whom nobody trusts.
+  if (phase === "connect" && peerTlsTrouble(code) !== null) return failure("unreachable");
   if (code === "ECONNREFUSED") return failure("refused", "connect");
-  if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") return failure("timeout", "connect");
+  // The system's own time-out of a connection that stood means that its other end is gone.
+  if (code === "ETIMEDOUT") return phase === "connect" ? failure("timeout") : failure("reset");
+  if (code === "UND_ERR_CONNECT_TIMEOUT") return failure("timeout", "connect");
   if (
     error.name === "HTTPParserError" ||
     code.startsWith("HPE_") ||

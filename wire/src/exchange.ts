@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Duplex, Readable } from "node:stream";
-import { BodyBytes, type Clock } from "@farmgate/shared";
+import { BodyBytes, type Clock, headerValue } from "@farmgate/shared";
 import type { Dispatcher } from "undici";
 import { Drain, type DrainLimits } from "./drain.ts";
 import { type ExchangePhase, failureOf } from "./exchange-failure.ts";
@@ -40,6 +40,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #sink: ExchangeSink;
   readonly #clock: Clock;
   readonly #timeouts: ExchangeTimeouts;
+  /** What the connection is to be turned into; null: it stays HTTP. */
+  readonly #upgrade: "websocket" | null;
   #controller: Dispatcher.DispatchController | null = null;
   #phase: ExchangePhase = "connect";
   #stopTimer: () => void = () => {};
@@ -64,6 +66,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#sink = sink;
     this.#clock = clock;
     this.#timeouts = timeouts;
+    this.#upgrade = request.upgrade ?? null;
     this.#startedAt = clock.now();
     this.#firstByteFrom = this.#startedAt;
     this.#lastByteAt = this.#startedAt;
@@ -77,7 +80,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
         headers: large ? [...request.headers, "content-length", String(request.body?.length)] : request.headers,
         // The types do not know that undici takes any iterable.
         body: large ? (new BodySentOnce(request.body) as unknown as Readable) : inOne(request.body),
-        upgrade: request.upgrade ?? null,
+        upgrade: this.#upgrade,
         headersTimeout: 0,
         bodyTimeout: 0,
       },
@@ -148,21 +151,29 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#takeInterim(status);
       return;
     }
+    // A good answer would be taken for what was asked for; an error tells why that is not to be had.
+    if (this.#upgrade !== null && status < 300) {
+      this.#fail("first_byte", "protocol", `${status} in place of a WebSocket`);
+      return;
+    }
     this.#phase = "body";
     this.#lastByteAt = this.#clock.now();
     this.#sink.head(status, rawHeadersOf(controller));
   }
 
   onRequestUpgrade(controller: Dispatcher.DispatchController, _status: number, _headers: object, socket: Duplex): void {
-    if (this.#ended || this.#sink.upgraded === undefined) {
-      socket.destroy();
-      this.#fail("body", "protocol", "an upgrade that nobody wants");
+    const rawHeaders = rawHeadersOf(controller);
+    const became = headerValue(rawHeaders, "upgrade")?.toLowerCase();
+    if (this.#ended || this.#sink.upgraded === undefined || became !== this.#upgrade) {
+      // What it sends after, on a connection that is nobody's, must not be thrown.
+      socket.on("error", () => {}).destroy();
+      this.#fail("first_byte", "protocol", "it switched to another protocol than was asked for");
       return;
     }
     this.#ended = true;
     this.#stopTimer();
     socket.pause();
-    this.#sink.upgraded(rawHeadersOf(controller), socket as Socket);
+    this.#sink.upgraded(rawHeaders, socket as Socket);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

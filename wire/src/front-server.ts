@@ -2,7 +2,11 @@ import { IncomingMessage, Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type Clock, originForm } from "@farmgate/shared";
 import { CallerSocket } from "./caller-socket.ts";
+import { ConnectionLimit, isBeyondLimit } from "./connection-limit.ts";
 import { refuseNonsense } from "./refuse-nonsense.ts";
+import { refuseShape, shapeFault } from "./refuse-shape.ts";
+import { StalledCallers } from "./stalled-callers.ts";
+import { TlsDoor, type TlsPair } from "./tls-door.ts";
 
 /** Idle connections of callers are kept longer than any usual proxy in front keeps its own to us; in milliseconds. */
 const KEEP_ALIVE_MS = 75_000;
@@ -16,6 +20,10 @@ const SETTINGS = {
   // A caller whose machine went away without a word gives up its place some time.
   keepAlive: true,
   keepAliveInitialDelay: 30_000,
+  // Whatever Node was started with: what proxies may read differently is no request.
+  insecureHTTPParser: false,
+  // Ours says what is missing.
+  requireHostHeader: false,
 };
 
 /**
@@ -44,36 +52,92 @@ class Incoming extends IncomingMessage {
   }
 }
 
+export interface FrontLimits {
+  /** Bytes. A caller who asks first (`Expect: 100-continue`) is not asked to send more. */
+  body: () => number;
+  /** Bytes. */
+  headers: number;
+  /** Open connections, but for a few in reserve; `Infinity`: none. */
+  connections: () => number;
+  /** Milliseconds in which a caller may stand still while it sends or reads. */
+  stallMs: () => number;
+}
+
 /** The HTTP server of a program: its settings, its refusals of what is no HTTP, and its end. */
 export class FrontServer extends Server {
   /**
-   * The open answers on each connection that has asked once; none: it waits for its next request. It changes with the
-   * connections alone: what a Map or Set lets go with every answer, the collector would keep for long.
+   * The open answers on each connection; none: it waits for its next request. It changes with the connections alone:
+   * what a Map or Set lets go with every answer, the collector would keep for long.
    */
   readonly #answers = new Map<Socket, ServerResponse[]>();
+  /** Connections that have asked nothing yet, with when they came. */
+  readonly #silent = new Map<Socket, number>();
+  readonly #clock: Clock;
+  /** Connections with an open answer. */
+  #busy = 0;
   /** Open answers on all of them. */
   #open = 0;
   readonly #webSockets = new Set<Socket>();
+  /** Connections on which nothing more is taken. */
+  readonly #refused = new WeakSet<Socket>();
   #onClosed: () => void = () => {};
+  /** null: callers speak plain HTTP. */
+  readonly #tls: TlsDoor | null;
 
-  /**
-   * Limits in bytes. A caller who asks first (`Expect: 100-continue`) is not asked to send more than `bodyLimit`; any
-   * other expectation means nothing here and is no reason to refuse.
-   */
-  constructor(limits: { body: () => number; headers: number }) {
+  /** An expectation other than `100-continue` means nothing here and is no reason to refuse. `tls`: HTTPS alone. */
+  constructor(limits: FrontLimits, clock: Clock, tls: TlsPair | null = null) {
     super({ ...SETTINGS, maxHeaderSize: limits.headers, IncomingMessage: Incoming });
+    // Node drops those beyond without a word; here they are counted and refused.
+    this.maxHeadersCount = 0;
+    this.#clock = clock;
+    const open = { answers: this.#answers, silent: this.#silent, busy: () => this.#busy };
+    const connections = new ConnectionLimit(this, open, clock, limits.connections);
+    const stalled = new StalledCallers(this.#answers, clock, limits.stallMs);
     this.on("request", (request, response) => {
       request.url = originForm(request.url ?? "/");
       this.#track(request.socket, response);
     });
-    // Each request of a pipeline listens to the connection until its answer has ended.
-    this.on("connection", (socket) => socket.setMaxListeners(0));
+    this.on("connection", (socket) => {
+      // Each request of a pipeline listens to the connection until its answer has ended.
+      socket.setMaxListeners(0);
+      this.#meet(socket);
+      connections.entered(socket);
+      stalled.watch();
+    });
     this.on("checkExpectation", (request, response) => void this.emit("request", request, response));
     this.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-      if (Number(request.headers["content-length"] ?? 0) <= limits.body()) response.writeContinue();
+      if (Number(request.headers["content-length"] ?? 0) <= limits.body()) askForBody(response);
       this.emit("request", request, response);
     });
-    this.on("clientError", refuseNonsense);
+    this.on("clientError", (error, socket: Socket) => {
+      // It has its answer, and what came behind it makes no sense any more.
+      if (this.#refused.has(socket)) socket.destroySoon();
+      else refuseNonsense(error, socket);
+    });
+    // It takes what listens to connections so far with it.
+    this.#tls = tls === null ? null : new TlsDoor(this, tls);
+  }
+
+  /** From now on new connections are shown this certificate. Throws when it cannot be used; then the old one stays. */
+  renew(pair: TlsPair): void {
+    this.#tls?.renew(pair);
+  }
+
+  /** Hands on every request but those that could be read in two ways, which are refused and end their connection. */
+  onRequest(handler: (request: IncomingMessage, response: ServerResponse) => void): this {
+    return this.on("request", (request, response) => {
+      if (!this.#refuses(request, response)) handler(request, response);
+    });
+  }
+
+  #refuses(request: IncomingMessage, response: ServerResponse): boolean {
+    // What was parsed together with it is not taken either.
+    if (this.#refused.has(request.socket)) return true;
+    const fault = shapeFault(request);
+    if (fault === null) return false;
+    this.#refused.add(request.socket);
+    refuseShape(response, fault);
+    return true;
   }
 
   /** Hands on what callers want to turn into a WebSocket; without this they are requests like any other. */
@@ -89,13 +153,14 @@ export class FrontServer extends Server {
       this.#track(socket, caller.response);
       this.#webSockets.add(socket);
       socket.once("close", () => this.#webSockets.delete(socket));
-      handler(caller);
+      if (!this.#refuses(request, caller.response)) handler(caller);
     });
   }
 
   /** Node forgets a connection that it has handed over. */
   override closeAllConnections(): void {
     super.closeAllConnections();
+    this.#tls?.closeArriving();
     for (const socket of this.#webSockets) socket.destroy();
   }
 
@@ -109,7 +174,14 @@ export class FrontServer extends Server {
       });
     });
     const { address, family, port } = this.address() as AddressInfo;
-    return { url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`, port };
+    const scheme = this.#tls === null ? "http" : "https";
+    return { url: `${scheme}://${family === "IPv6" ? `[${address}]` : address}:${port}`, port };
+  }
+
+  /** No new connections; those that are open end with their answers, and are told so where the head is still to come. */
+  override close(done?: (error?: Error) => void): this {
+    for (const open of this.#answers.values()) for (const response of open) tellLast(response);
+    return super.close(done);
   }
 
   /**
@@ -117,7 +189,9 @@ export class FrontServer extends Server {
    * its way, and would cut it off there.
    */
   override closeIdleConnections(): void {
-    for (const [socket, open] of this.#answers) if (open.length === 0) socket.destroy();
+    for (const [socket, open] of this.#answers) {
+      if (open.length === 0 && !this.#silent.has(socket)) socket.destroy();
+    }
   }
 
   /**
@@ -147,7 +221,11 @@ export class FrontServer extends Server {
 
   #track(socket: Socket, response: ServerResponse): void {
     const open = this.#answers.get(socket) ?? this.#meet(socket);
+    this.#silent.delete(socket);
+    if (isBeyondLimit(socket)) response.shouldKeepAlive = false;
+    if (open.length === 0) this.#busy += 1;
     open.push(response);
+    if (!this.listening) tellLast(response);
     this.#open += 1;
     response.on("close", () => {
       const at = open.indexOf(response);
@@ -155,6 +233,7 @@ export class FrontServer extends Server {
       if (at < 0) return;
       open.splice(at, 1);
       this.#open -= 1;
+      if (open.length === 0) this.#busy -= 1;
       if (open.length === 0 && !this.listening) socket.destroySoon();
       this.#onClosed();
     });
@@ -163,7 +242,9 @@ export class FrontServer extends Server {
   #meet(socket: Socket): ServerResponse[] {
     const open: ServerResponse[] = [];
     this.#answers.set(socket, open);
+    this.#silent.set(socket, this.#clock.now());
     socket.once("close", () => {
+      this.#silent.delete(socket);
       queueMicrotask(() => {
         closeUnsent(open);
         this.#answers.delete(socket);
@@ -171,6 +252,20 @@ export class FrontServer extends Server {
     });
     return open;
   }
+}
+
+/** Behind an answer that is still open it waits for its turn: node would write it into the midst of this one's own. */
+function askForBody(response: ServerResponse): void {
+  const ask = () => {
+    if (!response.headersSent) response.writeContinue();
+  };
+  if (response.socket === null) response.once("socket", ask);
+  else ask();
+}
+
+/** The caller is told to send its next request on another connection. */
+function tellLast(response: ServerResponse): void {
+  if (!response.headersSent) response.shouldKeepAlive = false;
 }
 
 /**

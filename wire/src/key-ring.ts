@@ -1,17 +1,13 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { type AccessKey, FarmError, KEY_PROTOCOL } from "@farmgate/shared";
+import { type AccessKey, FarmError, KEY_PROTOCOL, keyDigest, LIMIT_HEADER } from "@farmgate/shared";
+import { allowance, takeRequest } from "./request-rate.ts";
 
-/** Who asks. `key` null: no keys are configured, so that everybody may do everything. */
+/** Who asks. `key` null: nobody in particular, where no key is needed. */
 export interface Caller {
-  /** The key's name; empty for everybody. */
+  /** The key's name; empty without one. */
   name: string;
   key: AccessKey | null;
-}
-
-/** Whether the caller may change the program's state and touch others' requests. */
-export function isAdmin(caller: Caller): boolean {
-  return caller.key === null || caller.key.admin;
 }
 
 /** The models that the caller may ask for, as patterns. */
@@ -23,11 +19,13 @@ const EVERY_MODEL = ["*"];
 
 const EVERYBODY: Caller = { name: "", key: null };
 
-/** The configured keys, and how many requests each of them has under way. */
+/** The configured keys, how many requests each of them has under way, and how much of its minute it has spent. */
 export class KeyRing {
   #entries: readonly { caller: Caller; digest: Buffer }[] = [];
   /** By name, so that a change of keys keeps the counts. */
   readonly #underWay = new Map<string, number>();
+  /** By name as well: when what was spent of a minute is there again, in milliseconds. */
+  readonly #fullAt = new Map<string, number>();
 
   constructor(keys: readonly AccessKey[]) {
     this.configure(keys);
@@ -35,32 +33,43 @@ export class KeyRing {
 
   /** Replaces the keys; requests under way stay counted. */
   configure(keys: readonly AccessKey[]): void {
-    this.#entries = keys.map((key) => ({ caller: { name: key.name, key }, digest: digestOf(key.key) }));
+    this.#entries = keys.map((key) => ({ caller: { name: key.name, key }, digest: bytesOf(keyDigest(key.key)) }));
+    const names = new Set(keys.map(({ name }) => name));
+    for (const name of this.#fullAt.keys()) if (!names.has(name)) this.#fullAt.delete(name);
+  }
+
+  /** There are none: who asks need not say who it is. */
+  get isEmpty(): boolean {
+    return this.#entries.length === 0;
   }
 
   /** Throws `invalid_api_key`. Every key is compared, by its hash, so that the time taken tells nothing. */
   identify(headers: IncomingHttpHeaders): Caller {
-    if (this.#entries.length === 0) return EVERYBODY;
+    if (this.isEmpty) return EVERYBODY;
     const presented = presentedKey(headers);
     if (presented === null) {
       throw new FarmError("invalid_api_key", "A key is needed: send it as `Authorization: Bearer KEY`.");
     }
-    const digest = digestOf(presented);
+    const digest = createHash("sha256").update(presented).digest();
     let found: Caller | null = null;
     for (const entry of this.#entries) if (timingSafeEqual(entry.digest, digest)) found = entry.caller;
     if (found === null) throw new FarmError("invalid_api_key", "This key is not known here.");
     return found;
   }
 
-  /** Takes one of the caller's places; throws `rate_limited` when all are taken. Call the result exactly once. */
-  enter(caller: Caller): () => void {
+  /**
+   * Takes one of the caller's places, and one request of its minute; throws `rate_limited` when all are taken, with the
+   * seconds after which one of so many may be free. `now` in milliseconds. Call the result exactly once.
+   */
+  enter(caller: Caller, now: number, placeInS: (places: number) => number = () => 1): () => void {
     if (caller.key === null) return () => {};
-    const { name, maxConcurrent } = caller.key;
+    const { name, maxConcurrent, requestsPerMinute } = caller.key;
     const count = this.#underWay.get(name) ?? 0;
     if (maxConcurrent > 0 && count >= maxConcurrent) {
       const text = `The key "${name}" may have ${maxConcurrent} requests under way at once.`;
-      throw new FarmError("rate_limited", text, { retryAfterS: 1 });
+      throw new FarmError("rate_limited", text, { retryAfterS: placeInS(maxConcurrent) });
     }
+    if (requestsPerMinute > 0) this.#spend(name, requestsPerMinute, now);
     this.#underWay.set(name, count + 1);
     return () => {
       const left = (this.#underWay.get(name) ?? 1) - 1;
@@ -68,13 +77,36 @@ export class KeyRing {
       else this.#underWay.set(name, left);
     };
   }
+
+  /** What a caller with a limit is told of it, under the names that OpenAI gives it, flat; nothing for others. */
+  limitHeaders({ key }: Caller, now: number): string[] {
+    if (key === null || key.requestsPerMinute === 0) return [];
+    const { remaining, resetMs } = allowance(this.#fullAt.get(key.name), now, key.requestsPerMinute);
+    return [
+      LIMIT_HEADER,
+      String(key.requestsPerMinute),
+      "x-ratelimit-remaining-requests",
+      String(remaining),
+      "x-ratelimit-reset-requests",
+      `${Math.round(resetMs)}ms`,
+    ];
+  }
+
+  #spend(name: string, perMinute: number, now: number): void {
+    const { taken, fullAt, retryMs } = takeRequest(this.#fullAt.get(name), now, perMinute);
+    if (!taken) {
+      const text = `The key "${name}" may send ${perMinute} requests a minute.`;
+      throw new FarmError("rate_limited", text, { retryAfterS: retryMs / 1_000 });
+    }
+    this.#fullAt.set(name, fullAt);
+  }
 }
 
 /**
  * The key in `Authorization: Bearer`, in `x-api-key`, as the password (or the only part) of Basic, or among the protocols
  * that a page offers for its WebSocket.
  */
-function presentedKey(headers: IncomingHttpHeaders): string | null {
+export function presentedKey(headers: IncomingHttpHeaders): string | null {
   const [scheme = "", value = ""] = (headers.authorization ?? "").trim().split(/\s+/, 2);
   if (value !== "" && scheme.toLowerCase() === "bearer") return value;
   if (value !== "" && scheme.toLowerCase() === "basic") {
@@ -87,6 +119,6 @@ function presentedKey(headers: IncomingHttpHeaders): string | null {
   return offered?.find((protocol) => protocol.startsWith(KEY_PROTOCOL))?.slice(KEY_PROTOCOL.length) || null;
 }
 
-function digestOf(key: string): Buffer {
-  return createHash("sha256").update(key).digest();
+function bytesOf(hex: string): Buffer {
+  return Buffer.from(hex, "hex");
 }

@@ -34,8 +34,18 @@ function bufferedOutput(): pino.DestinationStream {
       buffered.flush();
     } while (wrote > 0);
   });
-  output = buffered;
-  return buffered;
+  output = { write: (line) => buffered.write(withoutControl(line)) };
+  return output;
+}
+
+/** What JSON leaves as it is, and a terminal on which somebody reads the log would act on. */
+const ACTED_ON = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+const ALL_ACTED_ON = new RegExp(ACTED_ON, "g");
+
+/** A line of JSON that means the same, with such characters as escapes. They can stand in its texts alone. */
+export function withoutControl(line: string): string {
+  if (!ACTED_ON.test(line)) return line;
+  return line.replace(ALL_ACTED_ON, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 let stampedAt = 0;
@@ -72,10 +82,12 @@ export function createLog(name: string, level: string = process.env["FARMGATE_LO
     serializers: { err: tellError },
   };
   if (!process.stdout.isTTY) return pino(options, bufferedOutput());
+  // A terminal may be closed while the program still drains.
+  const terminal = pino.destination({ dest: 1, sync: true }).on("error", () => {});
   return pino(
     options,
     pretty({
-      sync: true,
+      destination: terminal,
       hideObject: true,
       ignore: "pid,hostname",
       translateTime: "SYS:HH:MM:ss.l",

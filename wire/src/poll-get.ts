@@ -1,5 +1,6 @@
-import { type Clock, type GetAnswer, headerValue } from "@farmgate/shared";
-import type { Dispatcher } from "undici";
+import { type Clock, type GetAnswer, headerValue, withoutLastSlashes } from "@farmgate/shared";
+import { Agent, type Dispatcher } from "undici";
+import { trusting } from "./upstream.ts";
 import { type WholeAnswer, wholeAnswer } from "./whole-answer.ts";
 
 /** A catalogue beyond this size is none: 10,000 models take about 4 MB. */
@@ -10,6 +11,14 @@ export interface GetTarget {
   /** The worker's address, a path prefix included. */
   url: string;
   apiKey: string | null;
+}
+
+/** The clock of each GET is its own; this one only ends connections that a stopped GET left behind. */
+const CONNECT_MS = 10_000;
+
+/** What GETs of polls are sent by; `ca` as of `createUpstream`. */
+export function createPollAgent(ca: string | null = null): Agent {
+  return new Agent({ connect: { ...trusting(ca), timeout: CONNECT_MS } });
 }
 
 /**
@@ -31,7 +40,7 @@ export async function pollGet(
   const request = {
     origin: url.origin,
     method: "GET",
-    path: url.pathname.replace(/\/+$/, "") + path,
+    path: withoutLastSlashes(url.pathname) + path,
     headers,
     body: null,
   };

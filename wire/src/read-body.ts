@@ -13,6 +13,8 @@ export interface Reading {
   scanner?: BodyScanner;
   /** Is handed what ends the reading early. */
   onStart?: (stop: StopReading) => void;
+  /** When there is no room for more, the seconds after which there may be. */
+  roomInS?: () => number;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface Reading {
 export function readBody(
   request: IncomingMessage,
   limit: number,
-  { share, scanner, onStart }: Reading = {},
+  { share, scanner, onStart, roomInS = () => 5 }: Reading = {},
 ): Promise<BodyBytes> {
   return new Promise((resolve, reject) => {
     const announced = Number(request.headers["content-length"] ?? 0);
@@ -48,7 +50,7 @@ export function readBody(
         share?.release();
         gathered = new GatheredBytes();
       } else if (share?.grow(chunk.length) === false) {
-        stop(noRoom());
+        stop(noRoom(roomInS()));
       } else {
         gathered.add(chunk);
       }
@@ -74,10 +76,9 @@ export function readBody(
   });
 }
 
-function noRoom(): FarmError {
-  return new FarmError("queue_full", "The requests that wait already take up all the memory there is for them.", {
-    retryAfterS: 5,
-  });
+function noRoom(retryAfterS: number): FarmError {
+  const message = "The requests that wait already take up all the memory there is for them.";
+  return new FarmError("queue_full", message, { retryAfterS });
 }
 
 function ignore(): void {}

@@ -40,5 +40,8 @@ function told(code: string | undefined): { status: string; message: string } {
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
     return { status: "408 Request Timeout", message: "The request did not come in time." };
   }
+  if (code === "FARMGATE_NO_TLS") {
+    return { status: "400 Bad Request", message: "This port takes HTTPS alone: ask at https:// in place of http://." };
+  }
   return { status: "400 Bad Request", message: "The request is not valid HTTP." };
 }

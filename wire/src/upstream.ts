@@ -1,3 +1,4 @@
+import { createSecureContext, type SecureContext } from "node:tls";
 import { buildConnector, Pool } from "undici";
 
 export interface UpstreamOptions {
@@ -5,6 +6,15 @@ export interface UpstreamOptions {
   connectMs: number;
   /** How long an idle connection is kept, in milliseconds; below the 5 s after which many engines close theirs. */
   keepAliveMs?: number;
+  /** Who may have signed its certificate, or the certificate itself, as PEM; null: whom this machine trusts. */
+  ca?: string | null;
+}
+
+/** Options for a connection by TLS to whom `ca` answers for. A certificate is always verified, and so is its name. */
+export function trusting(ca: string | null): { minVersion: "TLSv1.2"; secureContext?: SecureContext } {
+  const minVersion = "TLSv1.2";
+  if (ca === null) return { minVersion };
+  return { minVersion, secureContext: createSecureContext({ ca, minVersion, allowPartialTrustChain: true }) };
 }
 
 /**
@@ -12,7 +22,12 @@ export interface UpstreamOptions {
  * client's own but the connect one (an Exchange keeps the others). Redirects are not followed.
  */
 export function createUpstream(origin: string, options: UpstreamOptions): Pool {
-  const connect = buildConnector({ timeout: options.connectMs, keepAlive: true, keepAliveInitialDelay: 30_000 });
+  const connect = buildConnector({
+    ...trusting(options.ca ?? null),
+    timeout: options.connectMs,
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
+  });
   return new Pool(origin, {
     connections: null,
     pipelining: 1,

@@ -1,3 +1,4 @@
+import { withoutLastSlashes } from "@farmgate/shared";
 import type { Pool } from "undici";
 import { createUpstream } from "./upstream.ts";
 
@@ -9,50 +10,63 @@ export interface Upstream {
   prefix: string;
 }
 
-/** One pool of connections per address, made when it is first needed. */
+/** Whom a pool of connections leads to. */
+export interface UpstreamTarget {
+  url: string;
+  /** As of `createUpstream`. */
+  ca?: string | null;
+}
+
+/** One pool of connections per address and trust, made when it is first needed. */
 export class Upstreams {
   /** Limit on TCP and TLS together, in milliseconds. */
   #connectMs: number;
-  #byUrl = new Map<string, Upstream>();
+  #byTarget = new Map<string, Upstream>();
 
   constructor(connectMs: number) {
     this.#connectMs = connectMs;
   }
 
-  to(url: string): Upstream {
-    let upstream = this.#byUrl.get(url);
+  to(target: UpstreamTarget): Upstream {
+    const key = keyOf(target);
+    let upstream = this.#byTarget.get(key);
     if (upstream === undefined) {
-      upstream = openUpstream(url, this.#connectMs);
-      this.#byUrl.set(url, upstream);
+      upstream = openUpstream(target, this.#connectMs);
+      this.#byTarget.set(key, upstream);
     }
     return upstream;
   }
 
   /** A connection that nobody used before. The caller closes its pool. */
-  fresh(url: string): Upstream {
-    return openUpstream(url, this.#connectMs);
+  fresh(target: UpstreamTarget): Upstream {
+    return openUpstream(target, this.#connectMs);
   }
 
   /** After a reload: pools that are not needed any more close once their running answers have ended. */
-  configure(connectMs: number, urls: readonly string[]): void {
+  configure(connectMs: number, targets: readonly UpstreamTarget[]): void {
     const kept = new Map<string, Upstream>();
-    for (const [url, upstream] of this.#byUrl) {
-      if (connectMs === this.#connectMs && urls.includes(url)) kept.set(url, upstream);
+    const wanted = new Set(targets.map(keyOf));
+    for (const [key, upstream] of this.#byTarget) {
+      if (connectMs === this.#connectMs && wanted.has(key)) kept.set(key, upstream);
       else void upstream.pool.close();
     }
     this.#connectMs = connectMs;
-    this.#byUrl = kept;
+    this.#byTarget = kept;
   }
 
   /** Ends every connection now. */
   async destroy(): Promise<void> {
-    const all = [...this.#byUrl.values()];
-    this.#byUrl = new Map();
+    const all = [...this.#byTarget.values()];
+    this.#byTarget = new Map();
     await Promise.all(all.map(({ pool }) => pool.destroy()));
   }
 }
 
-function openUpstream(url: string, connectMs: number): Upstream {
+function keyOf({ url, ca = null }: UpstreamTarget): string {
+  return ca === null ? url : `${url} ${ca}`;
+}
+
+function openUpstream({ url, ca = null }: UpstreamTarget, connectMs: number): Upstream {
   const { origin, pathname } = new URL(url);
-  return { pool: createUpstream(origin, { connectMs }), origin, prefix: pathname.replace(/\/+$/, "") };
+  return { pool: createUpstream(origin, { connectMs, ca }), origin, prefix: withoutLastSlashes(pathname) };
 }

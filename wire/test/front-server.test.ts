@@ -5,10 +5,11 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createSystemClock, FrontServer, onCallerLeft } from "../src/index.ts";
 
 const clock = createSystemClock();
+const NO_MORE_LIMITS = { connections: () => Number.POSITIVE_INFINITY, stallMs: () => 60_000 };
 
 async function listening(answer: (request: IncomingMessage, response: ServerResponse) => void, bodyLimit = 100) {
-  const server = new FrontServer({ body: () => bodyLimit, headers: 32_768 });
-  server.on("request", answer);
+  const server = new FrontServer({ body: () => bodyLimit, headers: 32_768, ...NO_MORE_LIMITS }, clock);
+  server.onRequest(answer);
   const { url, port } = await server.listenOn({ host: "127.0.0.1", port: 0 });
   onTestFinished(async () => {
     server.close();
@@ -34,7 +35,7 @@ describe("a front server", () => {
   it("tells its address, also one of IPv6 in brackets", async () => {
     const { url, port } = await listening((_request, response) => response.end());
     expect(url).toBe(`http://127.0.0.1:${port}`);
-    const other = new FrontServer({ body: () => 0, headers: 16_384 });
+    const other = new FrontServer({ body: () => 0, headers: 16_384, ...NO_MORE_LIMITS }, clock);
     onTestFinished(() => void other.close());
     expect((await other.listenOn({ host: "[::1]", port: 0 })).url).toMatch(/^http:\/\/\[::1\]:\d+$/);
   });
@@ -42,7 +43,10 @@ describe("a front server", () => {
   it("rejects with the system's code when the port is taken", async () => {
     const { port } = await listening(() => {});
     await expect(
-      new FrontServer({ body: () => 0, headers: 16_384 }).listenOn({ host: "127.0.0.1", port }),
+      new FrontServer({ body: () => 0, headers: 16_384, ...NO_MORE_LIMITS }, clock).listenOn({
+        host: "127.0.0.1",
+        port,
+      }),
     ).rejects.toMatchObject({
       code: "EADDRINUSE",
     });
@@ -84,6 +88,24 @@ describe("a front server", () => {
   });
 });
 
+describe("a pipeline", () => {
+  it("has the question for a body before the answer to it, never within, whatever is answered first", async () => {
+    let answerFirst = () => {};
+    const { port } = await listening((request, response) => {
+      if (request.url === "/first") answerFirst = () => response.end("first");
+      else {
+        response.writeHead(405, { "content-length": "2" }).end("no");
+        setImmediate(answerFirst);
+      }
+    });
+    const socket = caller(port);
+    const asks = "Content-Length: 2\r\nExpect: 100-continue\r\nConnection: close";
+    socket.write(`GET /first HTTP/1.1\r\nHost: x\r\n\r\nPOST /second HTTP/1.1\r\nHost: x\r\n${asks}\r\n\r\nxx`);
+    const [, second = ""] = (await all(socket)).split("first");
+    expect(second.replace(/^HTTP\/1.1 100 Continue\r\n\r\n/, "")).toMatch(/^HTTP\/1.1 405 .*\r\n\r\nno$/s);
+  });
+});
+
 describe("the end of a front server", () => {
   it("waits until a slow caller has read the whole of an answer that was given", async () => {
     const size = 20 * 1_024 ** 2;
@@ -103,6 +125,17 @@ describe("the end of a front server", () => {
     const ended = server.end(10_000, clock);
     expect((await all(socket)).length).toBeGreaterThan(size);
     await ended;
+  });
+
+  it("tells callers whose answer is still to begin, and who ask on, that their connection ends", async () => {
+    const open: ServerResponse[] = [];
+    const { server, port } = await listening((_request, response) => void open.push(response));
+    const socket = caller(port);
+    socket.write("GET /1 HTTP/1.1\r\nhost: x\r\n\r\n");
+    while (open.length === 0) await turn();
+    server.close();
+    open[0]?.end("last");
+    expect(await all(socket)).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*connection: close\r\n[^]*last/i);
   });
 
   it("does not wait for connections that never asked", async () => {

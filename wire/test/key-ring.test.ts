@@ -1,4 +1,4 @@
-import type { AccessKey } from "@farmgate/shared";
+import { type AccessKey, hashedKey } from "@farmgate/shared";
 import { describe, expect, it } from "vitest";
 import { KeyRing } from "../src/index.ts";
 
@@ -7,6 +7,7 @@ const key = (name: string, changes: Partial<AccessKey> = {}): AccessKey => ({
   key: `secret-of-${name}`,
   models: ["*"],
   maxConcurrent: 0,
+  requestsPerMinute: 0,
   admin: false,
   ...changes,
 });
@@ -44,15 +45,59 @@ describe("a ring of keys", () => {
   it("counts the requests under way of each key, also over a change of the keys", () => {
     const ring = new KeyRing([key("bob", { maxConcurrent: 2 }), key("alice", { maxConcurrent: 1 })]);
     const bob = ring.identify({ "x-api-key": "secret-of-bob" });
-    const leave = [ring.enter(bob), ring.enter(bob)];
+    const leave = [ring.enter(bob, 0), ring.enter(bob, 0)];
     const refusal = expect.objectContaining({ code: "rate_limited", retryAfterS: 1 });
-    expect(() => ring.enter(bob)).toThrow(refusal);
-    ring.enter(ring.identify({ "x-api-key": "secret-of-alice" }));
+    expect(() => ring.enter(bob, 0)).toThrow(refusal);
+    ring.enter(ring.identify({ "x-api-key": "secret-of-alice" }), 0);
     ring.configure([key("bob", { maxConcurrent: 1 })]);
     const again = ring.identify({ "x-api-key": "secret-of-bob" });
     leave[0]?.();
-    expect(() => ring.enter(again)).toThrow(refusal);
+    expect(() => ring.enter(again, 0)).toThrow(refusal);
     leave[1]?.();
-    expect(() => ring.enter(again)).not.toThrow();
+    expect(() => ring.enter(again, 0)).not.toThrow();
+  });
+
+  it("knows a key of which the file has the hash alone, and does not take the hash for the key", () => {
+    const hash = hashedKey("secret-of-bob");
+    const ring = new KeyRing([key("alice"), key("bob", { key: hash.toUpperCase().replace("SHA", "sha") })]);
+    expect(ring.identify({ "x-api-key": "secret-of-bob" }).name).toBe("bob");
+    for (const tried of [hash, hash.slice("sha256:".length)]) {
+      expect(() => ring.identify({ "x-api-key": tried })).toThrow("not known here");
+    }
+  });
+
+  it("holds a key to its requests a minute, says when the next may come, and forgets nothing over a change", () => {
+    const bobs = (perMinute: number) => [key("alice"), key("bob", { requestsPerMinute: perMinute, maxConcurrent: 2 })];
+    const ring = new KeyRing(bobs(3));
+    const bob = () => ring.identify({ "x-api-key": "secret-of-bob" });
+    for (const _ of [1, 2, 3]) ring.enter(bob(), 0)();
+    expect(() => ring.enter(bob(), 0)).toThrow(expect.objectContaining({ code: "rate_limited", retryAfterS: 20 }));
+    ring.configure(bobs(3));
+    expect(() => ring.enter(bob(), 12_000)).toThrow(expect.objectContaining({ retryAfterS: 8 }));
+    ring.configure(bobs(6));
+    expect(() => ring.enter(bob(), 9_000)).toThrow(expect.objectContaining({ retryAfterS: 1 }));
+    ring.enter(bob(), 10_000)();
+    expect(ring.limitHeaders(bob(), 10_000)).toEqual([
+      "x-ratelimit-limit-requests",
+      "6",
+      "x-ratelimit-remaining-requests",
+      "0",
+      "x-ratelimit-reset-requests",
+      "60000ms",
+    ]);
+    const alice = ring.identify({ "x-api-key": "secret-of-alice" });
+    for (let i = 0; i < 1_000; i += 1) ring.enter(alice, 0)();
+    expect(ring.limitHeaders(alice, 0)).toEqual([]);
+  });
+
+  it("takes nothing of the minute for a request that finds no place", () => {
+    const ring = new KeyRing([key("bob", { requestsPerMinute: 2, maxConcurrent: 1 })]);
+    const bob = ring.identify({ "x-api-key": "secret-of-bob" });
+    const leave = ring.enter(bob, 0);
+    expect(() => ring.enter(bob, 0)).toThrow("under way at once");
+    leave();
+    expect(ring.limitHeaders(bob, 0)).toContain("1");
+    ring.enter(bob, 0)();
+    expect(() => ring.enter(bob, 0)).toThrow("requests a minute");
   });
 });

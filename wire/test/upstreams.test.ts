@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Upstreams } from "../src/index.ts";
+
+const AUTHORITY = readFileSync(new URL("../../test/fixtures/tls/authority.pem", import.meta.url), "utf8");
 
 function upstreams(): Upstreams {
   const made = new Upstreams(1_000);
@@ -13,26 +16,28 @@ describe("upstreams", () => {
     ["http://h:1/", "http://h:1", ""],
     ["https://h/llm/a//", "https://h", "/llm/a"],
   ])("reach %s at %s below %j", (url, origin, prefix) => {
-    expect(upstreams().to(url)).toMatchObject({ origin, prefix });
+    expect(upstreams().to({ url })).toMatchObject({ origin, prefix });
   });
 
-  it("keep one pool for each address, and make a fresh one when asked", async () => {
+  it("keep one pool for each address and trust, and make a fresh one when asked", async () => {
     const all = upstreams();
-    const { pool } = all.to("http://h:1");
-    expect(all.to("http://h:1").pool).toBe(pool);
-    expect(all.to("http://h:2").pool).not.toBe(pool);
-    const fresh = all.fresh("http://h:1");
+    const { pool } = all.to({ url: "http://h:1" });
+    expect(all.to({ url: "http://h:1" }).pool).toBe(pool);
+    expect(all.to({ url: "http://h:2" }).pool).not.toBe(pool);
+    expect(all.to({ url: "http://h:1", ca: AUTHORITY }).pool).not.toBe(pool);
+    expect(all.to({ url: "http://h:1", ca: AUTHORITY }).pool).toBe(all.to({ url: "http://h:1", ca: AUTHORITY }).pool);
+    const fresh = all.fresh({ url: "http://h:1" });
     expect(fresh.pool).not.toBe(pool);
     await fresh.pool.close();
   });
 
   it("let go of those that a new configuration does not name, and of all when the time to connect changes", () => {
     const all = upstreams();
-    const [one, two] = [all.to("http://h:1"), all.to("http://h:2")];
-    all.configure(1_000, ["http://h:1"]);
+    const [one, two] = [all.to({ url: "http://h:1" }), all.to({ url: "http://h:2" })];
+    all.configure(1_000, [{ url: "http://h:1" }]);
     expect([one.pool.closed, two.pool.closed]).toEqual([false, true]);
-    all.configure(2_000, ["http://h:1"]);
+    all.configure(2_000, [{ url: "http://h:1" }]);
     expect(one.pool.closed).toBe(true);
-    expect(all.to("http://h:1").pool.closed).toBe(false);
+    expect(all.to({ url: "http://h:1" }).pool.closed).toBe(false);
   });
 });

@@ -14,10 +14,11 @@ import {
 } from "../src/index.ts";
 
 const clock = createSystemClock();
+const NO_MORE_LIMITS = { connections: () => Number.POSITIVE_INFINITY, stallMs: () => 60_000 };
 const ASKED = "GET /v1/realtime?model=m HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: WebSocket\r\n\r\n";
 
 async function startFront(onSocket: (socket: CallerSocket) => void): Promise<{ port: number; server: FrontServer }> {
-  const server = new FrontServer({ body: () => 1_000, headers: 8_192 });
+  const server = new FrontServer({ body: () => 1_000, headers: 8_192, ...NO_MORE_LIMITS }, clock);
   server.on("request", (request: IncomingMessage, response) => {
     if (request.url === "/never") return;
     let body = "";
@@ -253,5 +254,36 @@ describe("an exchange that asks for a WebSocket", () => {
     const { seen, outcome } = await exchange((server.address() as { port: number }).port);
     expect(seen).toEqual(["head 404", "no such path"]);
     expect(outcome).toEqual({ ok: true });
+  });
+
+  it.each([
+    ["200", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi", "200 in place of a WebSocket"],
+    ["200 without an end", "HTTP/1.1 200 OK\r\n\r\nhi", "200 in place of a WebSocket"],
+    ["204", "HTTP/1.1 204 No Content\r\n\r\n", "204 in place of a WebSocket"],
+    [
+      "101 to another protocol",
+      "HTTP/1.1 101 Ok\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\nbytes",
+      "it switched to another protocol than was asked for",
+    ],
+  ])("takes %s for no answer to what it asked for", async (_what, answer, message) => {
+    const port = await startRaw((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => socket.write(answer));
+    });
+    const { seen, socket, outcome } = await exchange(port);
+    expect(seen).toEqual([]);
+    expect(socket).toBeNull();
+    const failure = { phase: "first_byte", kind: "protocol", reused: false, message };
+    expect(outcome).toEqual({ ok: false, failure });
+  });
+
+  it("takes a switch to nothing for no answer", async () => {
+    const port = await startRaw((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => socket.write("HTTP/1.1 101 Ok\r\nconnection: upgrade\r\n\r\nbytes"));
+    });
+    const { socket, outcome } = await exchange(port);
+    expect(socket).toBeNull();
+    expect(outcome).toMatchObject({ ok: false });
   });
 });

@@ -2,9 +2,13 @@ import { ENGINE_NAMES } from "@farmgate/engines";
 import {
   accessKey,
   duration,
+  file,
+  hosts,
   httpUrl,
   listen,
+  listenerTls,
   name,
+  operators,
   secret,
   size,
   wholeNumber,
@@ -47,9 +51,13 @@ const queueSchema = z
   })
   .prefault({});
 
+/** Who may have signed its certificate; unset: whom this machine trusts. In the file a file's name, here its text. */
+const ca = file.nullable().default(null);
+
 const modelSchema = z.strictObject({
   name,
   url: httpUrl,
+  ca,
   model: name.optional(),
   aliases: z.array(name).default([]),
   slots: wholeNumber(1).default(4),
@@ -82,6 +90,7 @@ const engineModelSchema = z.strictObject({
 /** A server that loads its own models; what it lists is served. */
 const engineSchema = z.strictObject({
   url: httpUrl,
+  ca,
   engine: z.enum(["auto", ...ENGINE_NAMES]).default("auto"),
   apiKey: secret.nullable().default(null),
   /** Requests at once for each model; unset: what it reports, else what its kind of engine does by default. */
@@ -105,14 +114,13 @@ const shape = z.strictObject({
   memory: z.strictObject({ budget: size.default(0) }).prefault({}),
   keys: z.array(accessKey).default([]),
   open: z.boolean().default(false),
+  operators,
+  hosts,
   gateway: z
     .unknown()
     .optional()
     .refine((value) => value === undefined, NOT_YET),
-  tls: z
-    .unknown()
-    .optional()
-    .refine((value) => value === undefined, NOT_YET),
+  tls: listenerTls,
   drain: duration.default(300_000),
 });
 export type AgentShape = z.output<typeof shape>;

@@ -31,6 +31,15 @@ export interface Switching {
 }
 
 /**
+ * Where a job stands, emptied when it ends: a Map leaves old tables behind as it changes, and the collector keeps what
+ * stands in them until a full collection. That must not be the requests themselves, with their connections and bodies.
+ */
+interface Place {
+  waiter: Waiter | null;
+  running: boolean;
+}
+
+/**
  * Does what the scheduler decides and tells it what came of it: the one run loop of the agent. Events that arise
  * while effects are applied wait their turn, so that the scheduler sees one after the other.
  */
@@ -38,7 +47,7 @@ export class Executor {
   readonly #decider: Decider;
   readonly #clock: Clock;
   readonly #switching: Switching;
-  readonly #waiters = new Map<string, { waiter: Waiter; running: boolean }>();
+  readonly #waiters = new Map<string, Place>();
   readonly #events: SchedulerEvent[] = [];
   readonly #stop = new AbortController();
   #looping = false;
@@ -68,7 +77,7 @@ export class Executor {
   leave(id: string): void {
     const entry = this.#waiters.get(id);
     if (entry === undefined || entry.running) return;
-    this.#waiters.delete(id);
+    this.#remove(id);
     this.tell({ type: "leave", id });
   }
 
@@ -76,7 +85,7 @@ export class Executor {
   finished(id: string): void {
     const entry = this.#waiters.get(id);
     if (entry === undefined || !entry.running) return;
-    this.#waiters.delete(id);
+    this.#remove(id);
     this.tell({ type: "done", id });
     this.#wakeIdle();
   }
@@ -87,7 +96,7 @@ export class Executor {
    */
   again(id: string, job: Job, waiter: Waiter): void {
     this.#waiters.set(job.id, { waiter, running: false });
-    this.#waiters.delete(id);
+    this.#remove(id);
     // The job is back in the queue before its slot is free, so that the next choice knows of it.
     this.#events.push({ type: "lost", model: job.model }, { type: "arrive", job });
     this.tell({ type: "done", id });
@@ -119,8 +128,9 @@ export class Executor {
   rejectWaiting(error: FarmError): void {
     for (const [id, entry] of this.#waiters) {
       if (entry.running) continue;
+      const { waiter } = entry;
       this.leave(id);
-      entry.waiter.rejected(error);
+      waiter?.rejected(error);
     }
   }
 
@@ -135,7 +145,7 @@ export class Executor {
   async stop(error: FarmError): Promise<void> {
     this.#stop.abort();
     this.#cancelWake();
-    for (const entry of this.#waiters.values()) if (entry.running) entry.waiter.cut(error);
+    for (const entry of this.#waiters.values()) if (entry.running) entry.waiter?.cut(error);
     await this.#operation;
   }
 
@@ -144,11 +154,10 @@ export class Executor {
       case "grant":
         return this.#grant(effect.id, effect.waitedMs);
       case "reject": {
-        const entry = this.#waiters.get(effect.id);
-        this.#waiters.delete(effect.id);
+        const waiter = this.#remove(effect.id);
         const { code, message, retryAfterS, retry } = effect;
         const details = { ...(retryAfterS === null ? {} : { retryAfterS }), ...(retry === undefined ? {} : { retry }) };
-        entry?.waiter.rejected(new FarmError(code, message, details));
+        waiter?.rejected(new FarmError(code, message, details));
         return;
       }
       case "swap":
@@ -175,7 +184,17 @@ export class Executor {
       return;
     }
     entry.running = true;
-    entry.waiter.granted(waitedMs);
+    entry.waiter?.granted(waitedMs);
+  }
+
+  /** Who waited there, if anybody did. */
+  #remove(id: string): Waiter | null {
+    const place = this.#waiters.get(id);
+    if (place === undefined) return null;
+    const { waiter } = place;
+    this.#waiters.delete(id);
+    place.waiter = null;
+    return waiter;
   }
 
   async #swap({ model, ...order }: SwapOrder): Promise<void> {

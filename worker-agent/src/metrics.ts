@@ -1,5 +1,5 @@
-import { PROCESS_GAUGES } from "@farmgate/wire";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { dropSeries, PROCESS_GAUGES } from "@farmgate/wire";
 import type { SchedulerView } from "./queue/types.ts";
 
 const SWAP_SECONDS = [0.1, 0.5, 1, 2, 5, 10, 20, 40, 60, 120, 180, 300, 600];
@@ -64,9 +64,14 @@ export class AgentMetrics {
     }
   }
 
-  /** Prometheus text; what the gauges show is read from the scheduler's view. */
-  text(view: SchedulerView): Promise<string> {
-    // A model that an engine does not list any more has no line any more.
+  /**
+   * Prometheus text; what the gauges show is read from the scheduler's view. A model that an engine does not list any
+   * more has no line any more.
+   */
+  async text(view: SchedulerView): Promise<string> {
+    const models = new Set([...view.models.map(({ name }) => name), "none", "other"]);
+    const isServed = (model: string) => models.has(model);
+    await dropSeries(this.#registry, { model: isServed, from: isServed, to: isServed });
     this.#depth.reset();
     this.#inflight.reset();
     for (const model of view.models) {

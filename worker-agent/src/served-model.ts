@@ -25,6 +25,8 @@ export interface ServedModel {
   engineName: string;
   /** Where its engine answers, without a trailing slash. */
   url: string;
+  /** Who may have signed its engine's certificate, as PEM; null or absent: whom this machine trusts. */
+  ca?: string | null;
   /** What its engine wants as `Authorization: Bearer`. */
   apiKey: string | null;
   /** Another model answers at the same address, so that an answer alone does not say which one is loaded. */
@@ -122,6 +124,7 @@ function toServed(model: AgentConfig["models"][number], config: AgentConfig, sha
     aliases: model.aliases,
     engineName: model.model ?? model.name,
     url: model.url,
+    ca: model.ca,
     apiKey: null,
     sharesUrl,
     slots: model.slots,

@@ -1,5 +1,6 @@
+import { hostname } from "node:os";
 import { type Clock, type Environment, FarmError, formatDuration, MAX_WAITING_TOLD } from "@farmgate/shared";
-import { KeyRing, type Log, Upstreams } from "@farmgate/wire";
+import { Access, KeyRing, type Log, type TlsPair, Upstreams } from "@farmgate/wire";
 import type { AgentConfig } from "./config.ts";
 import { discover } from "./holders/discover.ts";
 import { Executor } from "./executor.ts";
@@ -28,6 +29,8 @@ const stopping = () => new FarmError("draining", "This agent is stopping.");
 
 export interface AgentOptions {
   config: AgentConfig;
+  /** What `config.tls` names; null or absent: plain HTTP. */
+  tls?: TlsPair | null;
   /** Absolute; paths in the configuration are relative to it. */
   directory: string;
   /** What the swap script gets; leave out what the configuration uses as a secret. */
@@ -40,6 +43,8 @@ export interface AgentOptions {
 export interface RunningAgent {
   url: string;
   port: number;
+  /** Shows new connections a renewed certificate. Throws when it cannot be used; then the old one stays. */
+  renew(pair: TlsPair): void;
   /** Drains: what waits is refused, what runs may end within `drain`, then everything stops. */
   close(): Promise<void>;
 }
@@ -92,7 +97,8 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     // All that is loaded has been told: what is to be loaded without being asked for may begin.
     executor.tell({ type: "tick" });
     log.info({ url, models: models.models.map((model) => model.name) }, `listening on ${url}`);
-    return { url, port, close: once(() => drainAndStop(server, executor, release, options)) };
+    const renew = (pair: TlsPair) => server.renew(pair);
+    return { url, port, renew, close: once(() => drainAndStop(server, executor, release, options)) };
   } catch (error) {
     await executor.stop(stopping());
     await release(0);
@@ -114,6 +120,7 @@ function createServer(options: AgentOptions, parts: Parts): AgentServer {
   const { config, version, clock, log } = options;
   const { models, upstreams, learned, scheduler, executor, metrics, machine } = parts;
   const promises = new Promises();
+  const keys = new KeyRing(config.keys);
   const moment = (): Moment => ({
     now: clock.now(),
     models: models.models,
@@ -125,10 +132,11 @@ function createServer(options: AgentOptions, parts: Parts): AgentServer {
     promised: config.queue.policy === "greedy",
     longestAnswerMs: config.queue.longestAnswer,
   });
-  return new AgentServer({
+  const context: ConstructorParameters<typeof AgentServer>[0] = {
     identity: { name: config.name, version },
     models,
-    keys: new KeyRing(config.keys),
+    keys,
+    access: new Access(keys, { ...config, origins: [] }, hostname()),
     executor,
     orders: new ModelOrders(executor, (model) => modelRulesOf(model).unloads, clock, log),
     upstreams,
@@ -139,7 +147,8 @@ function createServer(options: AgentOptions, parts: Parts): AgentServer {
     readLog: (model, lines) => readModelLog(machine.outputDirectory, model, lines),
     clock,
     log,
-  });
+  };
+  return new AgentServer(context, options.tls ?? null);
 }
 
 async function drainAndStop(

@@ -1,4 +1,4 @@
-import { parseConfig } from "@farmgate/shared";
+import { hashedKey, parseConfig } from "@farmgate/shared";
 import { describe, expect, it } from "vitest";
 import { agentConfigSchema } from "../src/index.ts";
 
@@ -28,6 +28,8 @@ describe("an agent's configuration", () => {
         models: [{ name: "a", aliases: [], slots: 4, ready: "health", health: "/health", memory: 0, ttl: 0 }],
         memory: { budget: 0 },
         keys: [],
+        operators: [],
+        hosts: [],
         drain: 300_000,
       },
     });
@@ -101,7 +103,19 @@ models: [{ name: Status, url: "http://h:1"${more} }, { name: unload, url: "http:
     expect(problems(listen)[0]).toContain("keys: needed to listen on 0.0.0.0");
     expect(problems(`${listen}open: true`)).toEqual([]);
     expect(problems(`${listen}keys: [{ name: gateway, key: secret }]`)).toEqual([]);
-    expect(problems("listen: { host: '::1' }")).toEqual([]);
+    for (const host of ["::1", "localhost", "127.0.0.9", "::ffff:127.0.0.1"]) {
+      expect(problems(`${SMALLEST}listen: { host: "${host}" }`)).toEqual([]);
+    }
+    for (const host of ["::", "192.0.2.5", "::ffff:192.0.2.5", "box.lan"]) {
+      expect(problems(`${SMALLEST}listen: { host: "${host}" }`)[0]).toContain("keys: needed to listen");
+    }
+  });
+
+  it("tells keys apart by their values, and takes addresses for operators and names for hosts", () => {
+    const keys = `keys: [{ name: a, key: k }, { name: b, key: "${hashedKey("k")}" }]\n`;
+    expect(problems(`${SMALLEST}${keys}`)).toEqual(["5 keys[1].key: has the same value as another key"]);
+    const found = problems(`${SMALLEST}operators: [box.lan]\nhosts: ["a:1"]\n`);
+    expect(found.map((line) => line.split(": ")[0])).toEqual(["5 operators[0]", "6 hosts[0]"]);
   });
 
   it("tells every fault at once: rules between keys do not wait for the rest to be mended", () => {
@@ -119,11 +133,18 @@ models: [{ name: a, url: "http://h:1", slot: 1 }, { name: a, url: "http://h:2" }
     ]);
   });
 
-  it.each([
-    ["registration", 'gateway: { url: "http://h:1" }', "gateway"],
-    ["tls", "tls: { cert: a, key: b }", "tls"],
-  ])("says that it does not offer %s yet", (_what, text, path) => {
-    expect(problems(text).join("\n")).toContain(`${path}: is not offered by this version yet`);
+  it.each([["registration", 'gateway: { url: "http://h:1" }', "gateway"]])(
+    "says that it does not offer %s yet",
+    (_what, text, path) => {
+      expect(problems(text).join("\n")).toContain(`${path}: is not offered by this version yet`);
+    },
+  );
+
+  it("refuses a name that the swap script would take for an option, but for a model with its own command", () => {
+    const models = `- { name: "--help", url: "http://h:1" }\n- { name: "-c", url: "http://h:2", command: x }\n`;
+    expect(problems(`swap: { command: x, unload: true }\nmodels:\n${models}`)).toEqual([
+      "3 models[0].name: must not start with a dash: the swap script would take it for an option",
+    ]);
   });
 
   it("refuses waits of no length", () => {

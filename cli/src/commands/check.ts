@@ -1,6 +1,7 @@
 import { ConfigError, type ConfigProblem, formatProblem } from "@farmgate/shared";
 import type { Command } from "commander";
 import { problemsOf } from "../config/check-file.ts";
+import { certificatesOf } from "../config/certificate-files.ts";
 import { openConfig } from "../config/open-config.ts";
 import { programWarnings } from "../config/programs.ts";
 import { waitPromises } from "../config/wait-promise.ts";
@@ -33,9 +34,11 @@ interface Found {
 async function found(file: string, io: Io): Promise<Found> {
   try {
     const opened = await openConfig(file, io.env);
-    const problems = problemsOf(opened);
+    const wrong = problemsOf(opened);
+    const files = wrong.length === 0 ? await certificatesOf(opened, io.clock.wall()) : { problems: [], warnings: [] };
+    const problems = [...wrong, ...files.problems];
     const promises = problems.length === 0 ? waitPromises(opened) : { lines: [], warnings: [] };
-    const warnings = [...(await programWarnings(opened)), ...promises.warnings];
+    const warnings = [...(await programWarnings(opened)), ...files.warnings, ...promises.warnings];
     return { problems, warnings, promises: promises.lines };
   } catch (error) {
     if (error instanceof ConfigError) return { problems: error.problems, warnings: [], promises: [] };

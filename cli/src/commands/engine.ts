@@ -55,7 +55,13 @@ async function runEngine({ config, ...flags }: EngineCommandOptions, io: Io): Pr
   const { clock, random } = io;
   const key = config === undefined ? "--port" : `listen.port of the engine in ${config}`;
   const engine = await listening(() => startEngine(options, { clock, random, log }), options.listen, key);
-  await graceful({ io, log, drainMs: DRAIN_MS, close: () => engine.close(DRAIN_MS) }).ended;
+  await graceful({
+    io,
+    log,
+    drainMs: () => DRAIN_MS,
+    close: () => engine.close(DRAIN_MS),
+    onHangUp: () => log.warn("SIGHUP: a simulated engine has nothing to read again"),
+  }).ended;
 }
 
 function fromFlags(flags: EngineFlags): EngineOptions {

@@ -1,13 +1,17 @@
 import { startGateway } from "@farmgate/gateway";
+import { formatProblem } from "@farmgate/shared";
 import { createLog } from "@farmgate/wire";
 import type { Command } from "commander";
+import { gatewayFiles, pairAnew } from "../config/certificate-files.ts";
+import { Certificates } from "../config/certificates.ts";
 import { gatewayPart } from "../config/gateway-part.ts";
 import { openConfig } from "../config/open-config.ts";
 import { portFlag } from "../flags.ts";
 import { graceful } from "../graceful-end.ts";
 import type { Io } from "../io.ts";
 import { listening } from "../listening.ts";
-import { reloadOnChange } from "../reload-on-change.ts";
+import { fileState, reloadOnChange } from "../reload-on-change.ts";
+import { renewOnChange } from "../renew-certificates.ts";
 
 export function addGatewayCommand(program: Command, io: Io): void {
   program
@@ -19,19 +23,42 @@ export function addGatewayCommand(program: Command, io: Io): void {
 }
 
 async function runGateway(file: string, port: number | null, io: Io): Promise<void> {
-  const read = async () => gatewayPart(await openConfig(file, io.env), port);
-  const config = await read();
+  const read = async () => {
+    const opened = await openConfig(file, io.env);
+    const found = new Certificates(opened, io.clock.wall());
+    const files = await gatewayFiles(opened, gatewayPart(opened, port), found);
+    found.orThrow();
+    return { ...files, opened, found };
+  };
+  const known = fileState(file);
+  const { config, tls, opened, found } = await read();
   const log = createLog("gateway");
+  for (const warning of found.warnings) log.warn(formatProblem(warning, file));
   const { clock, random, version } = io;
   const gateway = await listening(
-    () => startGateway({ config, clock, random, log, version }),
+    () => startGateway({ config, tls, clock, random, log, version }),
     config.listen,
     port === null ? `listen.port in ${file}` : "--port",
   );
-  const stopWatching = reloadOnChange({ file, read, reload: (next) => gateway.reload(next), log });
+  const renew = async () => {
+    gateway.reload((await read()).config);
+    // By the names that it was started with: others wait for a restart.
+    const pair = await pairAnew(opened, config.tls, io.clock.wall());
+    if (pair !== null) gateway.renew(pair);
+  };
+  let stopRenewing = renewOnChange({ files: found.files, take: renew, log });
+  let drainMs = config.drain;
+  const reload = (next: Awaited<ReturnType<typeof read>>) => {
+    stopRenewing();
+    stopRenewing = renewOnChange({ files: [...found.files, ...next.found.files], take: renew, log });
+    drainMs = next.config.drain;
+    return gateway.reload(next.config);
+  };
+  const watching = reloadOnChange({ file, known, read, reload, clock, log });
   const close = async () => {
-    stopWatching();
+    watching.stop();
+    stopRenewing();
     await gateway.close();
   };
-  await graceful({ io, log, drainMs: config.drain, close }).ended;
+  await graceful({ io, log, drainMs: () => drainMs, close, onHangUp: () => watching.look() }).ended;
 }

@@ -1,7 +1,7 @@
 /** The three kinds of configuration file (contract sections 2 and 3). */
 export type ConfigKind = "gateway" | "agent" | "farm";
 
-const GATEWAY_KEYS = ["workers", "health", "routing", "retry", "timeouts", "limits", "redis", "tls", "cors"];
+const GATEWAY_KEYS = ["workers", "health", "routing", "retry", "timeouts", "limits", "redis", "cors"];
 const AGENT_KEYS = ["name", "swap", "queue", "memory"];
 
 /**

@@ -1,3 +1,4 @@
+import { isHashedKey } from "@farmgate/shared";
 import type { AgentConfig } from "@farmgate/worker-agent";
 import type { FarmEngine } from "./farm-schema.ts";
 
@@ -5,6 +6,7 @@ import type { FarmEngine } from "./farm-schema.ts";
 interface WrittenWorker {
   name: string;
   url: string;
+  ca?: string;
   engine?: string;
   apiKey?: string;
 }
@@ -23,15 +25,19 @@ export function derivedWorkers(parts: {
 }
 
 function agentWorker(agent: AgentConfig): WrittenWorker {
-  const worker = { name: agent.name, url: urlOf(agent.listen), engine: "agent" };
-  // The first key that may use every model is the gateway's; an agent of the same file is no stranger.
-  const key = agent.keys.find((entry) => entry.models.includes("*"));
+  const { name, listen, tls } = agent;
+  const secure = tls !== null;
+  // Of an agent in the same file its very certificate is known, whoever signed that.
+  const worker = { name, url: urlOf(listen, secure), engine: "agent", ...(secure && { ca: tls.cert }) };
+  // The first key that may use every model is the gateway's; an agent of the same file is no stranger. Of a hash nobody
+  // can make the key.
+  const key = agent.keys.find((entry) => entry.models.includes("*") && !isHashedKey(entry.key));
   return key === undefined ? worker : { ...worker, apiKey: key.key };
 }
 
-/** Where another program of this machine reaches a listener. */
-export function urlOf(listen: { host: string; port: number }): string {
+/** Where another program of this machine reaches a listener; `secure`: by HTTPS. */
+export function urlOf(listen: { host: string; port: number }, secure: boolean = false): string {
   const everywhere = listen.host === "0.0.0.0" || listen.host === "::" || listen.host === "[::]";
   const host = everywhere ? "127.0.0.1" : listen.host;
-  return `http://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${listen.port}`;
+  return `${secure ? "https" : "http"}://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${listen.port}`;
 }

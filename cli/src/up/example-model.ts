@@ -12,9 +12,13 @@ const listSchema = z.object({
 });
 
 /** A model that a first question may go to: a chat model, and a warm one where there is one. null: none is listed. */
-export async function exampleModel(gatewayUrl: string, key: string | null): Promise<string | null> {
+export async function exampleModel(
+  gatewayUrl: string,
+  key: string | null,
+  shows: string | null = null,
+): Promise<string | null> {
   try {
-    const answer = await getJson(`${gatewayUrl}/v1/models`, { key, timeoutMs: PATIENCE_MS });
+    const answer = await getJson(`${gatewayUrl}/v1/models`, { key, shows, timeoutMs: PATIENCE_MS });
     return pick(answer.value);
   } catch {
     // The welcome then shows a placeholder; the gateway itself is up.

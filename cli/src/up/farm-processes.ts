@@ -1,7 +1,7 @@
 import type { Log } from "@farmgate/wire";
 import type { Io } from "../io.ts";
 import { awaitReady } from "./await-ready.ts";
-import type { ProcessPlan } from "./process-plan.ts";
+import { longestStopMs, type ProcessPlan } from "./process-plan.ts";
 import { SupervisedProcess } from "./supervised-process.ts";
 
 /** A program that has not answered for this long does not come up, in milliseconds. */
@@ -49,9 +49,20 @@ export class FarmProcesses {
   /** The gateway drains first, since it alone knows its callers; then the agents, whose engines go last. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    for (const member of this.#members) member.letEnd();
     for (const role of ["gateway", "agent", "engine"] as const) {
       await Promise.all(this.#of(role).map((member) => member.stop()));
     }
+  }
+
+  /** The gateway has another `drain` by now; in milliseconds. */
+  gatewayDrains(ms: number): void {
+    for (const member of this.#of("gateway")) member.drainMs = ms;
+  }
+
+  /** The longest that `stop` may take, in milliseconds. */
+  get longestStopMs(): number {
+    return longestStopMs(this.#members.map(({ plan, drainMs }) => ({ ...plan, drainMs })));
   }
 
   kill(): void {

@@ -14,6 +14,8 @@ export interface ProcessPlan {
   portKey: string;
   /** Answers once the program is up. */
   readyUrl: string;
+  /** The certificate that it shows, as PEM; null: it speaks plain HTTP. */
+  shows: string | null;
   /** How long its running answers, and an agent's commands, may take at the end; in milliseconds. */
   drainMs: number;
 }
@@ -28,8 +30,20 @@ export function longestStopMs(plans: readonly ProcessPlan[]): number {
   return longest("gateway") + longest("agent") + longest("engine");
 }
 
+/** The certificates of a farm's programs, as PEM; null: that one speaks plain HTTP. */
+export interface ShownCertificates {
+  gateway: string | null;
+  /** In their order. */
+  agents: readonly (string | null)[];
+}
+
 /** In the order in which they start: whoever is asked at the start is up before the one who asks. */
-export function processPlans(farm: Farm, file: string, portFlag: number | null): ProcessPlan[] {
+export function processPlans(
+  farm: Farm,
+  file: string,
+  portFlag: number | null,
+  shown: ShownCertificates = { gateway: null, agents: [] },
+): ProcessPlan[] {
   return [
     ...farm.engines.map(
       (engine, i): ProcessPlan => ({
@@ -39,6 +53,7 @@ export function processPlans(farm: Farm, file: string, portFlag: number | null):
         listen: engine.listen,
         portKey: `engines[${i}].listen.port`,
         readyUrl: `${urlOf(engine.listen)}/health`,
+        shows: null,
         drainMs: 0,
       }),
     ),
@@ -49,23 +64,25 @@ export function processPlans(farm: Farm, file: string, portFlag: number | null):
         args: ["agent", "--config", file, "--name", agent.name],
         listen: agent.listen,
         portKey: `agents[${i}].listen.port`,
-        readyUrl: `${urlOf(agent.listen)}/health`,
+        readyUrl: `${urlOf(agent.listen, agent.tls !== null)}/health`,
+        shows: shown.agents[i] ?? null,
         drainMs: agentStopMs(agent),
       }),
     ),
-    gatewayPlan(farm, file, portFlag),
+    gatewayPlan(farm, file, portFlag, shown.gateway),
   ];
 }
 
-function gatewayPlan(farm: Farm, file: string, portFlag: number | null): ProcessPlan {
-  const { listen, drain } = farm.gateway;
+function gatewayPlan(farm: Farm, file: string, portFlag: number | null, shows: string | null): ProcessPlan {
+  const { listen, drain, tls } = farm.gateway;
   return {
     title: "gateway",
     role: "gateway",
     args: ["gateway", "--config", file, ...(portFlag === null ? [] : ["--port", String(portFlag)])],
     listen: { host: listen.host, port: portFlag ?? listen.port },
     portKey: "listen.port of the gateway",
-    readyUrl: `${urlOf({ host: listen.host, port: portFlag ?? listen.port })}/livez`,
+    readyUrl: `${urlOf({ host: listen.host, port: portFlag ?? listen.port }, tls !== null)}/livez`,
+    shows,
     drainMs: drain,
   };
 }

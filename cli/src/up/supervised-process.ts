@@ -16,15 +16,19 @@ export class SupervisedProcess {
   readonly #io: Io;
   readonly #log: Log;
   readonly #onGivenUp: () => void;
+  /** How long it may take to end, margins left out; in milliseconds. */
+  drainMs: number;
   #child: ChildProcess | null = null;
   #cancelRestart: () => void = () => undefined;
   #restarts = 0;
   #stopping = false;
+  #lastRun = false;
   /** Why it is not tried any more; null while it runs or will be started again. */
   givenUp: string | null = null;
 
   constructor(plan: ProcessPlan, io: Io, log: Log, onGivenUp: () => void) {
     this.plan = plan;
+    this.drainMs = plan.drainMs;
     this.#io = io;
     this.#log = log;
     this.#onGivenUp = onGivenUp;
@@ -49,6 +53,12 @@ export class SupervisedProcess {
     child.once("exit", (code, signal) => end(code, signal ?? `exit code ${code}`));
   }
 
+  /** From now on it is not started again: the farm stops, and its turn will come. */
+  letEnd(): void {
+    this.#lastRun = true;
+    this.#cancelRestart();
+  }
+
   /** Asks it to drain and end, and resolves when it has; ends it hard when it takes longer than it may. */
   async stop(): Promise<void> {
     this.#stopping = true;
@@ -57,7 +67,7 @@ export class SupervisedProcess {
     if (child === null) return;
     const exit = once(child, "exit");
     child.kill("SIGTERM");
-    const cancel = this.#io.clock.after(this.plan.drainMs + STOP_MARGIN_MS, () => {
+    const cancel = this.#io.clock.after(this.drainMs + STOP_MARGIN_MS, () => {
       this.#log.error(`${this.plan.title} does not end; ended hard`);
       child.kill("SIGKILL");
     });
@@ -75,6 +85,10 @@ export class SupervisedProcess {
   #ended(code: number | null, how: string, ranMs: number): void {
     this.#child = null;
     if (this.#stopping) return;
+    if (this.#lastRun) {
+      this.#log.warn(`${this.plan.title} ended (${how}) while the farm stops`);
+      return;
+    }
     const decision = afterExit(code, this.#restarts, ranMs);
     if (!decision.restart) {
       this.givenUp = `${how}; ${decision.reason}`;

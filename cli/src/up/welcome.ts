@@ -1,3 +1,4 @@
+import { plainText } from "@farmgate/shared";
 import { DEFAULT_GATEWAY } from "../flags.ts";
 import { count } from "../render/count.ts";
 import type { ChosenFarm } from "./choose-farm.ts";
@@ -13,6 +14,8 @@ export interface WelcomeFacts {
   model: string | null;
   /** The gateway wants a key. */
   keyNeeded: boolean;
+  /** The names that the gateway's certificate is for; null: it speaks plain HTTP. */
+  certificateNames: string | null;
   troubles: readonly Trouble[];
   /** How this program is called here: `farmgate`, or through npm. */
   command: string;
@@ -31,6 +34,7 @@ export function welcome(facts: WelcomeFacts): string {
     `Farmgate is up: ${facts.url} (OpenAI clients: ${facts.url}/v1)`,
     origin(facts),
     ...facts.troubles.map(({ plan, reason }) => `NOT UP: ${plan.title}: ${reason}`),
+    ...(facts.certificateNames === null ? [] : [certificateLine(facts.certificateNames)]),
     "",
     "In another terminal:",
     ...(facts.keyNeeded ? ["  export FARMGATE_KEY=... # one of the file's keys"] : []),
@@ -45,6 +49,11 @@ export function welcome(facts: WelcomeFacts): string {
     "",
   ];
   return lines.join("\n");
+}
+
+function certificateLine(names: string): string {
+  const whose = names === "" ? "its common name" : plainText(names);
+  return `Its certificate is for ${whose}: ask by such a name, and trust who signed it (curl --cacert FILE, NODE_EXTRA_CA_CERTS=FILE).`;
 }
 
 /** As one word of a shell: an engine chose the model's name, and the line is there to be pasted. */

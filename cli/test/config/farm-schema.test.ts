@@ -41,6 +41,8 @@ describe("the workers of a farm file", () => {
     const text = `agents:${agent("gpu", 8401)}
     keys: [{ name: few, key: k1, models: [x] }, { name: all, key: k2 }]`;
     expect(farm(text).gateway.workers[0]?.apiKey).toBe("k2");
+    const hashed = text.replace("key: k2", `key: "sha256:${"0".repeat(64)}"`);
+    expect(farm(hashed).gateway.workers[0]?.apiKey).toBeNull();
   });
 
   test("are asked on loopback where an agent listens everywhere", () => {

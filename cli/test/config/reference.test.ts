@@ -9,7 +9,7 @@ import { openConfig } from "../../src/config/open-config.ts";
 
 const docs = fileURLToPath(new URL("../../../docs/", import.meta.url));
 /** Refused by this version, so that there is nothing to write about them. */
-const NOT_OFFERED = new Set(["redis", "tls", "gateway"]);
+const NOT_OFFERED = new Set(["redis", "gateway"]);
 
 /** `a.b` for every key of the value, list elements taken together; what is inside `free` is the owner's own naming. */
 function keysOf(value: unknown, free: ReadonlySet<string>, path = ""): string[] {

@@ -20,6 +20,7 @@ const plan = (more: Partial<ProcessPlan>): ProcessPlan => ({
   listen: { host: "127.0.0.1", port },
   portKey: "listen.port of the gateway",
   readyUrl: "",
+  shows: null,
   drainMs: 0,
   ...more,
 });

@@ -9,6 +9,7 @@ const facts: WelcomeFacts = {
   engines: [],
   model: "qwen3-4b",
   keyNeeded: false,
+  certificateNames: null,
   troubles: [],
   command: "farmgate",
 };

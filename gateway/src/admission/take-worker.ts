@@ -5,7 +5,9 @@ import { routingContext } from "../proxy/routing-context.ts";
 import { hasFreeSlot } from "../routing/capacity.ts";
 import { choose } from "../routing/choose.ts";
 import type { Choice, Decision, RoutingRequest } from "../routing/types.ts";
+import { drainingError } from "./draining-error.ts";
 import { beginTrial } from "./trial.ts";
+import { afterOthers } from "./come-again.ts";
 import type { Waiter } from "./waiting-room.ts";
 
 /** A worker taken for one request: its place is counted until `release`. */
@@ -116,13 +118,15 @@ function waitForWorker(
         resolve(decision.kind === "send" ? take(farm, call, request, decision.choice) : decision);
         return true;
       },
-      turnAway: () => stop(new FarmError("draining", "The gateway is about to stop.", { retryAfterS: 5 })),
+      turnAway: () => stop(drainingError()),
     };
     const stopTimer = clock.after(Math.max(0, Math.min(limits.queueWait, deadlineLeftMs)), () =>
       stop(deadlineLeftMs <= limits.queueWait ? deadlineError() : queueTimeout(request.name, limits.queueWait)),
     );
+    if (farm.draining) return stop(drainingError());
     if (!waitingRoom.enter(waiter, limits)) {
-      stop(new FarmError("queue_full", "Too many requests wait already.", { retryAfterS: 5 }));
+      const retryAfterS = afterOthers(farm, waitingRoom.size);
+      stop(new FarmError("queue_full", "Too many requests wait already.", { retryAfterS }));
       return;
     }
     call.onGone(stop);

@@ -10,6 +10,8 @@ export interface Waiter {
   turnAway(): void;
 }
 
+const isGone = () => true;
+
 export interface WaitingRoomLimits {
   /** How many may wait. */
   queue: number;
@@ -20,6 +22,8 @@ export interface WaitingRoomLimits {
 /** First come, first served, for each group of requests. Knows neither time nor sockets. */
 export class WaitingRoom {
   readonly #waiters = new Set<Waiter>();
+  /** How many of each group wait. */
+  readonly #groups = new Map<string, number>();
   #bytes = 0;
   #isWaking = false;
   #isWokenAgain = false;
@@ -34,9 +38,7 @@ export class WaitingRoom {
 
   /** How many of one group wait. */
   inGroup(group: string): number {
-    let count = 0;
-    for (const waiter of this.#waiters) if (waiter.group === group) count += 1;
-    return count;
+    return this.#groups.get(group) ?? 0;
   }
 
   /** False when there is no room. */
@@ -44,12 +46,20 @@ export class WaitingRoom {
     if (this.#waiters.size >= limits.queue || this.#bytes + waiter.bytes > limits.queueBytes) return false;
     this.#waiters.add(waiter);
     this.#bytes += waiter.bytes;
+    this.#groups.set(waiter.group, this.inGroup(waiter.group) + 1);
     return true;
   }
 
   /** Harmless for one that is not there any more. */
   leave(waiter: Waiter): void {
-    if (this.#waiters.delete(waiter)) this.#bytes -= waiter.bytes;
+    if (!this.#waiters.delete(waiter)) return;
+    // A Set leaves old tables behind as it changes: what the collector finds in them must not be the request.
+    waiter.tryGo = isGone;
+    waiter.turnAway = () => {};
+    this.#bytes -= waiter.bytes;
+    const left = this.inGroup(waiter.group) - 1;
+    if (left > 0) this.#groups.set(waiter.group, left);
+    else this.#groups.delete(waiter.group);
   }
 
   /** A worker may have become free, or the catalogue changed: lets go who can, in order of arrival. */
@@ -71,6 +81,8 @@ export class WaitingRoom {
   #letGo(): void {
     const stuck = new Set<string>();
     for (const waiter of this.#waiters) {
+      // A long queue is looked at with each answer that ends: no further than need be.
+      if (stuck.size === this.#groups.size) break;
       if (stuck.has(waiter.group)) continue;
       if (waiter.tryGo()) this.leave(waiter);
       else stuck.add(waiter.group);
@@ -79,8 +91,9 @@ export class WaitingRoom {
 
   turnAllAway(): void {
     for (const waiter of this.#waiters) {
+      const turnAway = waiter.turnAway.bind(waiter);
       this.leave(waiter);
-      waiter.turnAway();
+      turnAway();
     }
   }
 }

@@ -156,7 +156,7 @@ function passOn(farm: Farm, { call, end }: Joiner, joint: JointCall, part: Buffe
     const name = headers[i] ?? "";
     if (!OF_THE_WHOLE.has(name.toLowerCase())) own.push(name, headers[i + 1] ?? "");
   }
-  own.push("content-length", String(part.length), HEADER.requestId, call.id, ...call.cors);
+  own.push("content-length", String(part.length), HEADER.requestId, call.id, ...call.ownHeaders);
   call.onGone(null);
   call.phase = "answering";
   call.firstByteAt = farm.clock.now();

@@ -1,7 +1,7 @@
 import { EnginePoll, type PollResult } from "@farmgate/engines";
-import type { CancelTimer, Clock, Random } from "@farmgate/shared";
-import { pollGet } from "@farmgate/wire";
-import { Agent } from "undici";
+import { type CancelTimer, type Clock, isOutOfFiles, type Random } from "@farmgate/shared";
+import { createPollAgent, pollGet } from "@farmgate/wire";
+import type { Agent } from "undici";
 import type { CatalogEvent, WorkerConfig } from "./types.ts";
 
 export interface PollerSettings {
@@ -23,6 +23,8 @@ export interface PollerDeps {
 interface Watched {
   config: WorkerConfig;
   poll: EnginePoll;
+  /** Of a worker with authorities of its own; null: all others share one. */
+  agent: Agent | null;
   stop: AbortController;
   /** When its last poll was started; null before the first. */
   startedAt: number | null;
@@ -33,11 +35,13 @@ interface Watched {
 /** How far a poll may come before or after its time, as a share of the interval: workers are not asked in step. */
 const JITTER = 0.1;
 
+/** A change of one of these asks another worker, or in another way. */
+const ASKED_BY = ["url", "ca", "engine", "apiKey"] as const;
+
 /** Polls every worker at the health cadence and hands what it found to `apply`. */
 export class CatalogPoller {
   readonly #deps: PollerDeps;
-  /** The clock of each GET is its own; this one only ends connections that a stopped GET left behind. */
-  readonly #agent = new Agent({ connect: { timeout: 10_000 } });
+  readonly #agent = createPollAgent();
   #settings: PollerSettings = { intervalMs: 5_000, timeoutMs: 2_000 };
   #watched = new Map<string, Watched>();
   #firstRound: Promise<void> | null = null;
@@ -80,14 +84,18 @@ export class CatalogPoller {
   }
 
   #kept(last: Watched | undefined, config: WorkerConfig): Watched {
-    const same =
-      last?.config.url === config.url && last.config.engine === config.engine && last.config.apiKey === config.apiKey;
-    if (last !== undefined && same) return Object.assign(last, { config });
+    const same = last !== undefined && ASKED_BY.every((key) => (last.config[key] ?? null) === (config[key] ?? null));
+    if (same) return Object.assign(last, { config });
     const stop = new AbortController();
-    const get = (path: string) =>
-      pollGet(this.#agent, this.#deps.clock, config, path, this.#settings.timeoutMs, stop.signal);
+    const agent = config.ca ? createPollAgent(config.ca) : null;
+    const get = async (path: string) => {
+      const { timeoutMs } = this.#settings;
+      const answer = await pollGet(agent ?? this.#agent, this.#deps.clock, config, path, timeoutMs, stop.signal);
+      if (answer.kind === "silent" && isOutOfFiles(answer.reason)) throw new OwnTrouble(answer.reason);
+      return answer;
+    };
     const poll = new EnginePoll(config.engine, get);
-    return { config, poll, stop, startedAt: null, running: null, cancelTimer: () => {} };
+    return { config, poll, agent, stop, startedAt: null, running: null, cancelTimer: () => {} };
   }
 
   /** A new worker is polled at once, one under way goes on, and any other keeps its pace at the new interval. */
@@ -121,7 +129,7 @@ export class CatalogPoller {
     const startedAt = clock.now();
     watched.startedAt = startedAt;
     const result = await watched.poll.run().catch(unreadable);
-    if (watched.stop.signal.aborted) return;
+    if (watched.stop.signal.aborted || result === null) return;
     const worker = watched.config.name;
     apply({ type: "polled", worker, startedAt, result: this.#withStreams(worker, since ?? startedAt, result) });
   }
@@ -146,10 +154,15 @@ export class CatalogPoller {
 function release(watched: Watched): void {
   watched.cancelTimer();
   watched.stop.abort();
+  void watched.agent?.destroy();
 }
 
+/** The gateway could not ask: that says nothing of the worker, which would be given up with all others. */
+class OwnTrouble extends Error {}
+
 /** A fault of our own in reading an answer must neither stop the polls nor pass unseen. */
-function unreadable(error: unknown): PollResult {
+function unreadable(error: unknown): PollResult | null {
+  if (error instanceof OwnTrouble) return null;
   const reason = `its catalogue could not be read: ${error instanceof Error ? error.message : String(error)}`;
   return { kind: "no_catalog", engine: null, reason };
 }

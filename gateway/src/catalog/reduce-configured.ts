@@ -1,4 +1,4 @@
-import { modelsByName, sameList } from "./show-models.ts";
+import { modelsByName, sameList, showModels } from "./show-models.ts";
 import { newWorker, type TrackedWorker } from "./tracked.ts";
 import type { WorkerConfig } from "./types.ts";
 
@@ -13,7 +13,10 @@ export function reduceConfigured(
   const known = new Map(workers.map((worker) => [worker.config.name, worker]));
   return configs.map((config) => {
     const worker = known.get(config.name);
-    if (worker === undefined || !sameTarget(worker.config, config)) return newWorker(config);
+    if (worker === undefined) return newWorker(config);
+    // Who took it out of routing did so by its name, wherever it is now.
+    if (!sameTarget(worker.config, config))
+      return showModels({ ...newWorker(config), drainedHere: worker.drainedHere });
     return sameConfig(worker.config, config) ? worker : withConfig(worker, config);
   });
 }
@@ -42,6 +45,9 @@ function sameConfig(a: WorkerConfig, b: WorkerConfig): boolean {
     sameModels(a, b) &&
     a.weight === b.weight &&
     a.maxConcurrent === b.maxConcurrent &&
-    a.apiKey === b.apiKey
+    a.apiKey === b.apiKey &&
+    (a.ca ?? null) === (b.ca ?? null) &&
+    a.drainOnAbort.bytes === b.drainOnAbort.bytes &&
+    a.drainOnAbort.time === b.drainOnAbort.time
   );
 }

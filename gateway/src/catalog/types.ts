@@ -6,6 +6,8 @@ import type { Breaker, PairFault, PairSilence } from "../routing/breaker.ts";
 export interface WorkerConfig {
   name: string;
   url: string;
+  /** Who may have signed its certificate, as PEM; null or absent: whom this machine trusts. */
+  ca?: string | null;
   engine: EngineName | "auto";
   weight: number | null;
   models: { allow: readonly string[]; deny: readonly string[] };

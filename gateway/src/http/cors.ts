@@ -3,7 +3,8 @@ import { isAllowedOrigin } from "@farmgate/shared";
 
 const EXPOSED =
   "x-request-id, request-id, retry-after, x-should-retry, " +
-  "x-farmgate-worker, x-farmgate-model, x-farmgate-warmth, x-farmgate-attempts, x-farmgate-decision";
+  "x-farmgate-worker, x-farmgate-model, x-farmgate-warmth, x-farmgate-attempts, x-farmgate-decision, " +
+  "x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests";
 
 const NONE: readonly string[] = [];
 

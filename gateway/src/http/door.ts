@@ -8,7 +8,8 @@ import {
   pathOf,
   requestIdHeaders,
 } from "@farmgate/shared";
-import { answerError, type CallerSocket, type HttpHandler, onCallerLeft } from "@farmgate/wire";
+import { answerError, type CallerSocket, type HttpHandler, onCallerLeft, onStalled } from "@farmgate/wire";
+import { stallError } from "../admission/come-again.ts";
 import type { Farm } from "../farm.ts";
 import { Call, type CallStart } from "../proxy/call.ts";
 import { forward } from "../proxy/forward.ts";
@@ -31,7 +32,8 @@ export function createDoor(farm: Farm, control: HttpHandler): HttpHandler {
     }
     const api = inferenceApi(path);
     if (api === null) {
-      const headers = [...ids(), ...cors];
+      // A cache on the way must not give one page what another one may read.
+      const headers = [...ids(), ...(cors.length > 0 ? cors : ["vary", "Origin"])];
       for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i] ?? "", headers[i + 1] ?? "");
       control(request, response);
       return;
@@ -49,6 +51,7 @@ export function createDoor(farm: Farm, control: HttpHandler): HttpHandler {
     }
     const call = new Call({ id, api, family, request, response, cors, ...startOf(farm) });
     onCallerLeft(request, response, () => call.leave());
+    onStalled(response, (stall) => call.leave(stallError(farm, stall)));
     void forward(farm, call);
   };
 }
@@ -74,6 +77,7 @@ export function createSocketDoor(farm: Farm): (socket: CallerSocket) => void {
     const { family } = apiForm(api);
     const call = new Call({ id, api, family, request, response, socket, cors: [], ...startOf(farm) });
     socket.onLeft(() => call.leave());
+    onStalled(response, (stall) => call.leave(stallError(farm, stall)));
     void forward(farm, call);
   };
 }

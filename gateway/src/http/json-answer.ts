@@ -6,11 +6,11 @@ export function answerJson(
   response: ServerResponse,
   status: number,
   value: unknown,
-  { family, requestId, cors }: { family: ApiFamily; requestId: string; cors: readonly string[] },
+  { family, requestId, headers: more }: { family: ApiFamily; requestId: string; headers: readonly string[] },
 ): void {
   if (response.headersSent || response.destroyed) return;
   const body = Buffer.from(JSON.stringify(value));
   const headers = ["content-type", "application/json", "content-length", String(body.length)];
-  response.writeHead(status, [...headers, ...requestIdHeaders(family, requestId), ...cors]);
+  response.writeHead(status, [...headers, ...requestIdHeaders(family, requestId), ...more]);
   response.end(body);
 }

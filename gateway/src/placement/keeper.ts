@@ -126,7 +126,7 @@ export class Keeper {
     this.#orders = ordered(this.#orders, { worker, key, model, wasFailed: target.state === "failed" }, clock.now());
     log.info({ worker, model, reason }, "ordered a load to keep the model warm");
     // Not one of the kept connections: a stale one would look like a worker that refuses.
-    const upstream = upstreams.fresh(entry.config.url);
+    const upstream = upstreams.fresh(entry.config);
     const calls = loadCalls(entry.engine, target);
     const answer = await sendOrder(upstream, clock, entry.config.apiKey, calls, this.#stop.signal);
     void upstream.pool.destroy();

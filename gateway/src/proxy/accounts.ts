@@ -92,13 +92,17 @@ export class Accounts {
     const { metrics, log, catalog } = this.#deps;
     const { worker, error, ttftMs, overheadMs, api, warmth, weighed } = ended;
     const status = error?.status ?? ended.status ?? 500;
-    const model = catalog().union.get(nameKey(ended.model))?.id ?? "other";
+    const { union, workers } = catalog();
+    const model = union.get(nameKey(ended.model))?.id ?? "other";
+    // An answer may outlive the place of its worker in the file.
+    const isKept = worker === null || workers.some(({ config }) => config.name === worker);
+    const by = isKept ? worker : "other";
     const ttftSeconds = ttftMs === null ? null : ttftMs / 1_000;
     const overheadSeconds = overheadMs === null ? null : overheadMs / 1_000;
-    metrics.ended({ api, model, worker, warmth, status, seconds: ended.ms / 1_000, ttftSeconds, overheadSeconds });
+    metrics.ended({ api, model, worker: by, warmth, status, seconds: ended.ms / 1_000, ttftSeconds, overheadSeconds });
     const usage = ended.status === 200 ? ended.tap.usage() : null;
-    if (usage !== null && worker !== null) metrics.used(model, worker, usage);
-    if (worker !== null && isCutShort(ended)) metrics.truncated(worker);
+    if (usage !== null && by !== null) metrics.used(model, by, usage);
+    if (by !== null && isCutShort(ended)) metrics.truncated(by);
     // What is undefined is left out: a line says only what is worth saying, and costs by its fields.
     log.info(
       {

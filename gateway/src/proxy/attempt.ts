@@ -1,4 +1,4 @@
-import { type Clock, isEventStream } from "@farmgate/shared";
+import { type Clock, headerValue, isEventStream } from "@farmgate/shared";
 import {
   type DrainLimits,
   Exchange,
@@ -187,7 +187,7 @@ export class Attempt implements ExchangeSink {
   #end(outcome: ExchangeOutcome): void {
     if (outcome.ok && this.#whole !== null) this.#passWholeOn(this.#whole);
     else if (outcome.ok && this.#errorBody !== null) this.#judge();
-    else if (outcome.ok && this.#failed === null && !this.#accepted) this.#accept();
+    else if (outcome.ok && this.#failed === null && !this.#accepted) this.#passEmptyOn();
     this.#stopErrorTimer();
     if (this.#failed !== null) {
       this.#done({ kind: "failed", failed: this.#failed });
@@ -219,6 +219,12 @@ export class Attempt implements ExchangeSink {
       const told = { meaning: "unknown_model", status: 501, untold: true, reason: body.reason } as const;
       this.#failed = { worker, by: "answer", retryAfterS: null, ...told };
     } else this.#fail("worker_fault", body.reason);
+  }
+
+  /** Nothing is no JSON, and no caller can read it; of another kind, as the text in a silence, it may be right. */
+  #passEmptyOn(): void {
+    if (this.#status === 200 && isJson(this.#rawHeaders)) this.#fail("worker_fault", "an empty answer");
+    else this.#accept();
   }
 
   /**
@@ -270,6 +276,11 @@ export class Attempt implements ExchangeSink {
 }
 
 const CANCELLED: ExchangeFailure = { phase: "body", kind: "cancelled", reused: false, message: "cancelled" };
+
+/** Also without a word on it: that is what these APIs answer. */
+function isJson(rawHeaders: readonly string[]): boolean {
+  return /^(application\/json\b|$)/i.test(headerValue(rawHeaders, "content-type") ?? "");
+}
 
 function brokenBy(error: Error): ExchangeFailure {
   return { ...failureOf(error, "body"), reused: false };

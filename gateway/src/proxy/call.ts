@@ -66,7 +66,7 @@ export class Call implements LiveRequest {
   readonly response: ServerResponse;
   /** null: a plain request. */
   readonly socket: CallerSocket | null;
-  readonly cors: readonly string[];
+  #ownHeaders: readonly string[];
   readonly share: BodyShare;
   readonly arrivedAt: number;
   readonly since: number;
@@ -118,7 +118,7 @@ export class Call implements LiveRequest {
     this.request = start.request;
     this.response = start.response;
     this.socket = start.socket ?? null;
-    this.cors = start.cors;
+    this.#ownHeaders = start.cors;
     this.share = start.share;
     this.arrivedAt = start.arrivedAt;
     this.since = start.since;
@@ -131,6 +131,16 @@ export class Call implements LiveRequest {
   /** Its headers as it sent them, flat. */
   get rawHeaders(): readonly string[] {
     return this.request.rawHeaders;
+  }
+
+  /** What its answer tells besides who gave it, flat: CORS, and the limit of its key. */
+  get ownHeaders(): readonly string[] {
+    return this.#ownHeaders;
+  }
+
+  /** Adds to them; the head of the answer is still to come. */
+  tell(headers: readonly string[]): void {
+    if (headers.length > 0) this.#ownHeaders = [...this.#ownHeaders, ...headers];
   }
 
   /** A good answer is read to its end before anything of it is passed on. */
@@ -147,9 +157,9 @@ export class Call implements LiveRequest {
     return this.caller.name;
   }
 
-  /** The caller has closed its connection, or its sending half. */
-  leave(): void {
-    this.#go(new FarmError("client_closed", "The caller has left."));
+  /** The caller has closed its connection, or its sending half; `why`: it was left for gone. */
+  leave(why: FarmError = new FarmError("client_closed", "The caller has left.")): void {
+    this.#go(why);
   }
 
   cancel(reason: FarmError): void {

@@ -91,7 +91,7 @@ export class CallerSide implements AttemptTarget {
     this.#begins();
     call.takesComments &&= call.opened || takesMoreEvents(rawHeaders);
     if (call.opened) this.#opened = new OpenedAnswer(call, this.#relay, status, rawHeaders);
-    else this.#relay.start(status, answerHeaders(rawHeaders, this.#origin(), call.cors));
+    else this.#relay.start(status, answerHeaders(rawHeaders, this.#origin(), call.ownHeaders));
     call.tap.streamed = isEventStream(rawHeaders) || isLineStream(rawHeaders);
     call.tap.packed = isPacked(rawHeaders);
     if (status >= 300) return;
@@ -161,7 +161,8 @@ export class CallerSide implements AttemptTarget {
       if (status === 200) tellOther(this.#farm, call, this.#choice);
       if (call.socket === null || status !== 101)
         this.#relay.finish(this.#fault === null ? this.#opened?.last() : this.#retold(this.#fault, status));
-      return { kind: "relayed", status, error: null };
+      // A WebSocket whose caller stood still was cut off.
+      return { kind: "relayed", status, error: status === 101 ? call.goneError : null };
     }
     const error = call.goneError ?? brokenError(this.worker, broke, this.isSpoiled);
     this.#relay.break(call.family, error, call.id);

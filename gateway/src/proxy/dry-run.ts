@@ -18,8 +18,8 @@ export function isDryRun(call: Call): boolean {
 export function answerDryRun(farm: Farm, call: Call, received: Received): Served {
   for (const request of modelsToTry(farm, call, received)) {
     call.model = request.name;
-    const { id: requestId, family, cors } = call;
-    answerJson(call.response, 200, explainNow(farm, request), { family, requestId, cors });
+    const { id: requestId, family, ownHeaders } = call;
+    answerJson(call.response, 200, explainNow(farm, request), { family, requestId, headers: ownHeaders });
     break;
   }
   return { status: 200, error: null };

@@ -1,4 +1,4 @@
-import { FarmError } from "@farmgate/shared";
+import { FarmError, isOutOfFiles } from "@farmgate/shared";
 
 /** What the worker's answer means: its adapter's word. */
 export type AnswerMeaning = "client_fault" | "unknown_model" | "busy" | "loading" | "load_failed" | "worker_fault";
@@ -76,7 +76,8 @@ export function afterFailure(history: readonly FailedAttempt[], freshTried: bool
  * (it is away, draining, ...) lists the model for this API. `notAsked`: workers that were passed over, with why, in words.
  * (1) The time for the first byte passed. (2) Every worker says that it has no such model: 404; or 501 when it has the
  * model but not what is asked of it; or 503 when it is listed elsewhere. (3) Any is busy or loading: 503 with the
- * smallest time to wait. (4) Else the last failure that used up an attempt.
+ * smallest time to wait. (4) The gateway itself could open no connection: 503. (5) Else the last failure that used up an
+ * attempt.
  */
 export function failureError(
   model: string,
@@ -124,7 +125,11 @@ function errorOf(
       ? new FarmError("queue_full", `Every worker for "${model}" is busy: ${told}.`, details)
       : new FarmError("no_worker", `"${model}" is still being loaded: ${told}.`, details); // (3)
   }
-  return lastFailure(model, history.filter(usesAttempt).at(-1), told); // (4)
+  if (history.every((tried) => tried.by === "connection" && isOutOfFiles(tried.message))) {
+    const text = "The gateway has as many files and connections open as its system allows.";
+    return new FarmError("queue_full", text, { retryAfterS: DEFAULT_RETRY_AFTER_S }); // (4)
+  }
+  return lastFailure(model, history.filter(usesAttempt).at(-1), told); // (5)
 }
 
 const DEFAULT_RETRY_AFTER_S = 5;

@@ -3,6 +3,8 @@ import { FarmError, streamErrorChunk } from "@farmgate/shared";
 import { answerError } from "@farmgate/wire";
 import { serveJoined } from "../batching/serve-joined.ts";
 import { deadlineError, isTaken, type Nothing, type Taken, takeWorker } from "../admission/take-worker.ts";
+import { admit, afterOneOf } from "../admission/come-again.ts";
+import { drainingError } from "../admission/draining-error.ts";
 import { untilReady } from "../admission/until-ready.ts";
 import { copyOf } from "../catalog/copy.ts";
 import type { Farm } from "../farm.ts";
@@ -44,9 +46,10 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
   farm.silence.watch();
   farm.retries.arrived(farm.clock.now());
   try {
-    call.caller = farm.keys.identify(call.request.headers);
-    leaveKey = farm.keys.enter(call.caller);
-    if (farm.draining) throw new FarmError("draining", "The gateway is about to stop.", { retryAfterS: 5 });
+    call.caller = farm.access.identify(call.request);
+    leaveKey = enterByKey(farm, call);
+    admit(farm, call);
+    if (farm.draining) throw drainingError();
     const received = await receive(farm, call);
     call.takesComments = takesComments(call, received);
     if (!farm.isReady) await untilReady(farm, call);
@@ -59,7 +62,18 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
   leaveKey();
   call.share.release();
   farm.live.leave(call);
+  if (call.firstSentAt !== null) farm.drainRate.ended(farm.clock.now());
   farm.accounts.add(call, served);
+}
+
+/** Takes what the caller's key has for one more request; the caller is told what is left, also where it has none. */
+function enterByKey(farm: Farm, call: Call): () => void {
+  const now = farm.clock.now();
+  try {
+    return farm.keys.enter(call.caller, now, (places) => afterOneOf(farm, places));
+  } finally {
+    call.tell(farm.keys.limitHeaders(call.caller, now));
+  }
 }
 
 const FALLBACK_CODES: ReadonlySet<string> = new Set(["no_worker", "model_not_found", "load_failed"]);
@@ -190,14 +204,14 @@ async function askOnce(
   put: Translated | null,
   history: readonly FailedAttempt[],
 ): Promise<Sent> {
-  const { url } = choice.worker.config;
-  const end = await sendTo(farm, call, received, choice, put, farm.upstreams.to(url));
+  const { config } = choice.worker;
+  const end = await sendTo(farm, call, received, choice, put, farm.upstreams.to(config));
   if (end.kind !== "failed") return end;
   // It may have been at work on it when its connection broke, whatever the second try tells.
   hold(request, choice, end.failed);
   if (afterFailure([...history, end.failed], false, farm.config.retry).step !== "fresh") return end;
   farm.metrics.retried("stale_connection");
-  const fresh = farm.upstreams.fresh(url);
+  const fresh = farm.upstreams.fresh(config);
   const again = await sendTo(farm, call, received, choice, put, fresh);
   void fresh.pool.close();
   if (again.kind === "failed") hold(request, choice, again.failed);
@@ -225,12 +239,12 @@ function noteFailure(
   return { ...end, failed };
 }
 
-function refuse({ response, family, id, cors, opened }: Call, error: FarmError): void {
+function refuse({ response, family, id, ownHeaders, opened }: Call, error: FarmError): void {
   if (error.code === "client_closed") response.destroy();
   else if (opened) response.end(streamErrorChunk(family, error, id, true));
   // The gateway failed in the middle of an answer: the caller sees that it is cut off.
   else if (response.headersSent) response.destroy();
-  else answerError(response, error, { family, requestId: id, headers: cors });
+  else answerError(response, error, { family, requestId: id, headers: ownHeaders });
 }
 
 function asFarmError(farm: Farm, call: Call, thrown: unknown): FarmError {

@@ -5,6 +5,7 @@ import {
   HEADER,
   headerSafe,
   headerValue,
+  LIMIT_HEADER,
   requestHeadersForWorker,
   requestIdHeaders,
 } from "@farmgate/shared";
@@ -97,9 +98,13 @@ export interface AnswerOrigin {
   weighed: Weighed | null;
 }
 
-/** The head of a relayed answer for the caller, flat. `cors` is flat as well. */
-export function answerHeaders(raw: readonly string[], origin: AnswerOrigin, cors: readonly string[]): string[] {
-  const headers = answerHeadersForCaller(raw);
+/**
+ * The head of a relayed answer for the caller, flat. `own`, flat as well: what the gateway itself tells; what a worker
+ * says of a limit in the same words is left out.
+ */
+export function answerHeaders(raw: readonly string[], origin: AnswerOrigin, own: readonly string[]): string[] {
+  const isLimited = own.includes(LIMIT_HEADER);
+  const headers = answerHeadersForCaller(isLimited ? withoutLimits(raw) : raw);
   headers.push(
     ...requestIdHeaders(origin.family, origin.requestId),
     HEADER.worker,
@@ -112,8 +117,12 @@ export function answerHeaders(raw: readonly string[], origin: AnswerOrigin, cors
     String(origin.attempts),
   );
   if (origin.weighed !== null) headers.push(HEADER.decision, decisionHeader(origin.weighed));
-  for (const part of cors) headers.push(part);
+  for (const part of own) headers.push(part);
   return headers;
+}
+
+function withoutLimits(raw: readonly string[]): string[] {
+  return raw.filter((_, i) => !/^x-ratelimit-.*-requests$/i.test(raw[i - (i % 2)] ?? ""));
 }
 
 /** `swap; wait=40000; swap=25000`, in milliseconds. */

@@ -35,6 +35,10 @@ export class LiveRequests<R extends LiveRequest = LiveRequest> {
   readonly #byId = new Map<string, Place<R>>();
   readonly #whenIdle: (() => void)[] = [];
 
+  get size(): number {
+    return this.#byId.size;
+  }
+
   has(id: string): boolean {
     return this.#byId.has(id);
   }

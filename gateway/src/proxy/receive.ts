@@ -11,6 +11,7 @@ import {
   scannerFor,
 } from "@farmgate/shared";
 import { readBody, wishesOf } from "@farmgate/wire";
+import { afterOthers } from "../admission/come-again.ts";
 import type { Farm } from "../farm.ts";
 import type { Call, Received } from "./call.ts";
 import { hopsOf } from "./headers.ts";
@@ -35,6 +36,7 @@ async function readFrom(farm: Farm, call: Call, scanner: BodyScanner): Promise<B
     return await readBody(call.request, farm.config.limits.body, {
       share: call.share,
       scanner,
+      roomInS: () => afterOthers(farm, farm.live.size),
       onStart: (stop) => call.onGone(stop),
     });
   } finally {

@@ -6,6 +6,7 @@ import {
   replaceModel,
   replaceQueryModel,
   socketHeadersForWorker,
+  withoutKeys,
 } from "@farmgate/shared";
 import type { ExchangeRequest, ExchangeTimeouts, Upstream } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
@@ -92,7 +93,7 @@ function toRequest(
     mark: farm.mark,
   };
   const { origin, prefix } = upstream;
-  const target = call.request.url ?? "/";
+  const target = withoutKeys(call.request.url ?? "/");
   if (call.socket !== null) {
     const path = prefix + replaceQueryModel(target, queryModel(target), upstreamModel);
     const headers = upstreamHeaders(socketHeadersForWorker(call.rawHeaders), identity);

@@ -41,12 +41,15 @@ function endsResponses(text: string): boolean {
   return !/(?:^|[\n\r])(?:event|data):/.test(text) && /\}(?:\n\n|\r\r|\r\n\r\n)$/.test(text);
 }
 
+/** No byte fits two parts of it: what a worker made up to do harm is gone over once. */
+const TIMES_AT_END = /^"total_duration": ?\d[^{}",]*(?:,\s*"\w+": ?\d[^{}",]*)*\}$/;
+
 /** Ollama's last line; where it is too long to be kept whole (its `context`), by the times at its end. */
 function endsOllama(text: string): boolean {
   const line = lastLine(text);
   const last = parseJson(line);
   if (typeof last === "object" && last !== null) return "done" in last && last.done === true;
-  return /"total_duration": ?\d+[^{}"]*(?:"\w+": ?\d+[^{}"]*)*\}$/.test(line);
+  return TIMES_AT_END.test(line.slice(Math.max(0, line.lastIndexOf('"total_duration"'))));
 }
 
 /** Counts that Ollama tells at the end of its last line, or of its whole answer; none of them is no answer of its. */

@@ -60,5 +60,5 @@ function isReading({ response }: Call): boolean {
 function openStream(call: Call): void {
   call.opened = true;
   const headers = answerHeadersForCaller(["content-type", "text/event-stream"]);
-  call.response.writeHead(200, [...headers, ...requestIdHeaders(call.family, call.id), ...call.cors]);
+  call.response.writeHead(200, [...headers, ...requestIdHeaders(call.family, call.id), ...call.ownHeaders]);
 }

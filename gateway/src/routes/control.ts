@@ -10,10 +10,15 @@ import { ollamaRoutes } from "./ollama-routes.ts";
 /** Paths that answer without a key. */
 const OPEN_PATHS: ReadonlySet<string> = new Set(["/", "/health", "/livez", "/readyz"]);
 
+/** What the farm is doing and has done, and what changes it. */
+function isInside(route: string): boolean {
+  return route === "/metrics" || route.startsWith("/farm/");
+}
+
 /** Every path but inference; `serverFor` gets their handler. */
 export function createControl(farm: Farm, serverFor: (handler: HttpHandler) => Server): Promise<FastifyInstance> {
-  const { keys, log } = farm;
-  const options = { serverFor, keys, log, open: OPEN_PATHS, origins: () => farm.config.cors.origins };
+  const { access, log } = farm;
+  const options = { serverFor, access, log, open: OPEN_PATHS, isInside };
   return createControlApp(options, (app) => {
     healthRoutes(app, farm);
     modelRoutes(app, farm);

@@ -1,36 +1,37 @@
 import { API_NAMES, FarmError, isApi, MAX_MODEL_NAME } from "@farmgate/shared";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { z } from "zod";
-import { allowedModels, isAdmin } from "@farmgate/wire";
+import { allowedModels, type Visitor } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import { explainNow } from "../proxy/dry-run.ts";
 import type { LiveRequest } from "../proxy/live-requests.ts";
 import { keyAllows, resolveName } from "../routing/resolve-name.ts";
 import { NONE_SPENT } from "../routing/ways.ts";
 import { waysOf } from "../translate/ways.ts";
-import { farmModel, farmRequest, farmWorker, queuePlace } from "./farm-views.ts";
+import { farmModel, farmRequest, farmWorker, isShown, queuePlaces, type ShowsModel } from "./farm-views.ts";
 
 /** The live state of the farm, and what an operator may change of it. */
 export function farmRoutes(app: FastifyInstance, farm: Farm): void {
-  app.get("/farm/workers", () => ({
-    workers: farm.catalog.current.workers.map((worker) => farmWorker(worker, farm.inflight, farm.clock.now())),
-  }));
-  app.get("/farm/models", () => ({
-    models: [...new Set(farm.catalog.current.union.values())].map((model) =>
-      farmModel(model, farm.catalog.current, farm.keeper.warmth(model.key)),
-    ),
-  }));
-  app.get("/farm/requests", (request) => ({
-    requests: farm.live
-      .all()
-      .filter((live) => mayTouch(request, live))
-      .map((live) => {
-        return farmRequest(live, queuePlace(live, farm.catalog.current, farm.clock.now()), farm.clock.wall());
-      }),
-  }));
+  app.get("/farm/workers", ({ caller }) => {
+    const shows = shownTo(farm, caller);
+    const workers = farm.catalog.current.workers.filter((worker) => isShown(worker, shows));
+    return { workers: workers.map((worker) => farmWorker(worker, farm.inflight, shows, farm.clock.now())) };
+  });
+  app.get("/farm/models", ({ caller }) => {
+    const shows = shownTo(farm, caller);
+    const models = [...new Set(farm.catalog.current.union.values())].filter(({ id }) => shows(id));
+    return { models: models.map((model) => farmModel(model, farm.catalog.current, farm.keeper.warmth(model.key))) };
+  });
+  app.get("/farm/requests", ({ caller }) => {
+    const placeOf = queuePlaces(farm.catalog.current, farm.clock.now());
+    const now = farm.clock.wall();
+    const shown = farm.live.all().filter((live) => caller.key === null || mayTouch(caller, live));
+    return { requests: shown.map((live) => farmRequest(live, placeOf(live), now)) };
+  });
   app.delete<{ Params: { id: string } }>("/farm/requests/:id", (request, reply) => {
     const live = farm.live.get(request.params.id);
-    if (live === undefined || !mayTouch(request, live)) {
+    if (request.caller.key === null) onlyAdmins(request.caller);
+    if (live === undefined || !mayTouch(request.caller, live)) {
       throw new FarmError("not_found", `No request "${request.params.id.slice(0, 200)}" is under way.`);
     }
     live.cancel(new FarmError("cancelled", "The request was cancelled by an operator."));
@@ -39,20 +40,21 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
   for (const type of ["drain", "resume"] as const) {
     app.post<{ Params: { name: string } }>(`/farm/workers/:name/${type}`, (request) => {
       const { name } = request.params;
-      if (!isAdmin(request.caller)) throw new FarmError("forbidden", "Only an admin key may change the farm.");
+      onlyAdmins(request.caller);
       const find = () => farm.catalog.current.workers.find(({ config }) => config.name === name);
       if (find() === undefined) throw new FarmError("not_found", `No worker is named "${name.slice(0, 200)}".`);
       farm.catalog.apply({ type, worker: name });
       farm.log.info({ worker: name, by: request.caller.name }, type === "drain" ? "worker drained" : "worker resumed");
       const worker = find();
-      return worker === undefined ? {} : farmWorker(worker, farm.inflight, farm.clock.now());
+      if (worker === undefined) return {};
+      return farmWorker(worker, farm.inflight, shownTo(farm, request.caller), farm.clock.now());
     });
   }
   app.post<{ Body: string | undefined }>("/farm/explain", async (request) => {
     if (!farm.isReady) await farm.ready;
     const { model, api } = readQuestion(request.body);
     const resolved = resolveName(model, farm.names, farm.catalog.current);
-    const patterns = allowedModels(request.caller);
+    const patterns = shownPatterns(request.caller);
     if (!keyAllows(patterns, resolved, farm.catalog.current.union)) {
       throw new FarmError("model_not_allowed", `Your key may not use the model "${model}".`, { param: "model" });
     }
@@ -62,9 +64,27 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
   });
 }
 
-/** Own requests, and for an admin everybody's. */
-function mayTouch(request: FastifyRequest, live: LiveRequest): boolean {
-  return isAdmin(request.caller) || live.callerName === request.caller.name;
+/** Own requests, and for who may change the farm everybody's. */
+function mayTouch({ changes, key }: Visitor, live: LiveRequest): boolean {
+  return changes || (key !== null && live.callerName === key.name);
+}
+
+function onlyAdmins({ changes }: Visitor): void {
+  if (!changes) throw new FarmError("forbidden", "Only an admin key may change the farm.");
+}
+
+/** The models that a key may see: what it may use; an admin's sees all. */
+function shownPatterns(caller: Visitor): readonly string[] {
+  return caller.changes ? EVERY_MODEL : allowedModels(caller);
+}
+
+const EVERY_MODEL = ["*"];
+
+function shownTo(farm: Farm, caller: Visitor): ShowsModel {
+  const patterns = shownPatterns(caller);
+  if (patterns.includes("*")) return () => true;
+  const { current } = farm.catalog;
+  return (id) => keyAllows(patterns, resolveName(id, farm.names, current), current.union);
 }
 
 const question = z.object({

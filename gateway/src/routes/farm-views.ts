@@ -1,3 +1,4 @@
+import type { WaitingRequest } from "@farmgate/engines";
 import { nameKey } from "@farmgate/shared";
 import { knownState } from "../catalog/known-state.ts";
 import type { Catalog, UnionModel, WorkerEntry } from "../catalog/types.ts";
@@ -7,8 +8,17 @@ import type { InflightView } from "../routing/types.ts";
 import { toldVariants } from "./model-list.ts";
 import { pairAside, workerProblem, workerState } from "./worker-state.ts";
 
+/** Whether who asks may know of a model, by its name there. */
+export type ShowsModel = (id: string) => boolean;
+
+/** Whether who asks may use anything of a worker, as far as is known. */
+export function isShown({ report }: WorkerEntry, shows: ShowsModel): boolean {
+  const models = report?.models ?? [];
+  return models.length === 0 || models.some(({ id }) => shows(id));
+}
+
 /** One entry of `/farm/workers` (contract section 4), with the reason for a state that is not good. `now`: see `pairAside`. */
-export function farmWorker(worker: WorkerEntry, inflight: InflightView, now: number): object {
+export function farmWorker(worker: WorkerEntry, inflight: InflightView, shows: ShowsModel, now: number): object {
   const { name, url, weight, maxConcurrent } = worker.config;
   return {
     name,
@@ -19,11 +29,13 @@ export function farmWorker(worker: WorkerEntry, inflight: InflightView, now: num
     weight: weight ?? 1,
     maxConcurrent,
     inflight: inflight.worker(name),
-    problem: workerProblem(worker, now),
-    models: (worker.report?.models ?? []).map((model) => {
-      const aside = pairAside(worker, nameKey(model.id), now);
-      return { id: model.id, state: knownState(worker, model), queued: model.queued, aside };
-    }),
+    problem: workerProblem(worker, shows, now),
+    models: (worker.report?.models ?? [])
+      .filter(({ id }) => shows(id))
+      .map((model) => {
+        const aside = pairAside(worker, nameKey(model.id), now);
+        return { id: model.id, state: knownState(worker, model), queued: model.queued, aside };
+      }),
   };
 }
 
@@ -71,15 +83,24 @@ interface QueuePlace {
 }
 
 /**
- * Where a request waits in its agent's queue by the agent's last catalogue, whose times are brought up to `now`
- * (milliseconds, the clock of polls); null: it waits in none, as far as is known.
+ * Where requests wait in their agents' queues by the agents' last catalogues, whose times are brought up to `now`
+ * (milliseconds, the clock of polls); null: in none, as far as is known. For thousands of requests at once.
  */
-export function queuePlace(live: LiveRequest, catalog: Catalog, now: number): QueuePlace | null {
-  if (live.phase !== "asking") return null;
-  const worker = catalog.workers.find(({ config }) => config.name === live.worker);
-  const told = worker?.report?.waiting.find(({ id }) => id === live.id);
-  if (worker === undefined || told === undefined) return null;
-  const since = Math.max(0, now - (worker.catalogAt ?? now));
+export function queuePlaces({ workers }: Catalog, now: number): (live: LiveRequest) => QueuePlace | null {
+  const toldBy = new Map(
+    workers.map(({ config, catalogAt, report }) => {
+      const told = new Map(report?.waiting.map((waiting) => [waiting.id, waiting]));
+      return [config.name, { told, since: Math.max(0, now - (catalogAt ?? now)) }];
+    }),
+  );
+  return ({ id, worker, phase }) => {
+    const told = phase === "asking" ? toldBy.get(worker ?? "") : undefined;
+    const waiting = told?.told.get(id);
+    return told === undefined || waiting === undefined ? null : placeOf(waiting, told.since);
+  };
+}
+
+function placeOf(told: WaitingRequest, since: number): QueuePlace {
   return {
     position: told.position,
     waited_ms: Math.round(told.waitedMs + since),

@@ -11,9 +11,13 @@ export function workerState(worker: WorkerEntry): WorkerState {
   return worker.catalog === "unreachable" || openBreakers(worker).length > 0 ? "degraded" : "healthy";
 }
 
-/** Why the worker is not healthy; null: it is, or nobody knows. `now`: on the clock of the breakers. */
-export function workerProblem(worker: WorkerEntry, now: number): string | null {
-  const open = openBreakers(worker).map(
+/**
+ * Why the worker is not healthy; null: it is, or nobody knows. `shows`: whether who asks may know of a model. `now`: on
+ * the clock of the breakers.
+ */
+export function workerProblem(worker: WorkerEntry, shows: (model: string) => boolean, now: number): string | null {
+  const shown = openBreakers(worker).filter(({ model }) => shows(model));
+  const open = shown.map(
     (breaker) => `breaker open for ${breaker.model}: ${breakerWords(breaker)}, ${trialWords(breaker, now)}`,
   );
   const problems = worker.problem === null ? open : [worker.problem, ...open];

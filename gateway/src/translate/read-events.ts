@@ -22,8 +22,9 @@ export function readEvents(onEvent: (event: WorkerEvent) => void): EventReader {
       length = 0;
       onEvent({ event: event ?? "", data });
     },
-    onComment() {
-      length = 0;
+    onComment(comment) {
+      // With its colon and its line's end. The lines of the event that it stands in still count.
+      length = Math.max(0, length - comment.length - 2);
     },
   });
   return {

@@ -1,10 +1,10 @@
 import { FarmError } from "@farmgate/shared";
 import { createLog } from "@farmgate/wire";
 import { describe, expect, it } from "vitest";
-import { emptyCatalog } from "../../src/catalog/reduce.ts";
 import { Metrics } from "../../src/metrics.ts";
 import { Accounts } from "../../src/proxy/accounts.ts";
 import { UsageTap } from "../../src/proxy/usage-tap.ts";
+import { Farm } from "../catalog/farm.ts";
 
 /** One request that has ended, as `Accounts` reads it. */
 function ended(more: Record<string, unknown> = {}): Parameters<Accounts["add"]>[0] {
@@ -42,7 +42,8 @@ function accounts(log = createLog("test", "silent")) {
       };
     },
   };
-  const catalog = emptyCatalog;
+  const farm = new Farm("a");
+  const catalog = () => farm.catalog;
   const inflight = { worker: () => 0, pair: () => 0 };
   const metrics = new Metrics({
     catalog,

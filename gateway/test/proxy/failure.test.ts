@@ -180,6 +180,12 @@ describe("the error that tells a caller", () => {
     expect(error([answered("busy", 429)]).retryAfterS).toBe(5);
   });
 
+  it("is the gateway's own where it could open no connection", () => {
+    const none = { ...connection("unreachable", "connect"), message: "EMFILE" };
+    expect(error([none, none])).toMatchObject({ status: 503, code: "queue_full", retryAfterS: 5 });
+    expect(error([none, connection("reset", "first_byte")]).code).toBe("worker_failed");
+  });
+
   it("is no 404 while a worker that has the model is only away", () => {
     expect(error([answered("unknown_model", 404)], true)).toMatchObject({ status: 503, code: "no_worker" });
   });

@@ -13,7 +13,7 @@ const streams: Answer = ({ response }) => {
 /** A farm in a hurry: two workers that have m and n loaded, of which the first has streamed m often enough to be known. */
 async function farm(workers: Record<string, FakeWorker>) {
   const config = { workers: agents(workers), health: { interval: "2s", timeout: "60s" }, sseComments: "0s" };
-  const gateway = await runGateway(config, hurriedClock(40));
+  const gateway = await runGateway(config, { clock: hurriedClock(40) });
   const ask = async (model: string) => {
     const answer = await chat(gateway, { model, stream: true });
     await answer.text();

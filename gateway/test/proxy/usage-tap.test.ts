@@ -137,6 +137,43 @@ describe("the end of a stream", () => {
     expect(tapOf([LINE, cut]).sawEnd(api)).toBe(false);
   });
 
+  it("is looked for in the time that the text takes, whatever a worker wrote to make it long", () => {
+    const word = fc.constantFrom(
+      '"total_duration":1',
+      ',"a":11',
+      ',"a": 11',
+      "1".repeat(40),
+      "}",
+      "{",
+      '"usage":{',
+      '{"prompt_tokens":1',
+      " ",
+      "\n",
+      "\r",
+      "data: ",
+      "event: ",
+      "response.completed",
+      "[DONE]",
+      '"eval_count":',
+      "\\",
+      '"',
+      '"model":"',
+    );
+    const words = fc.array(fc.tuple(word, fc.constantFrom(1, 1, 20, 200)), { maxLength: 12 });
+    const made = words.map((all) => all.map(([text, times]) => text.repeat(times)).join(""));
+    const worst = `"total_duration":1${',"a":11'.repeat(500)}`;
+    fc.assert(
+      fc.property(made, (text) => {
+        const tap = tapOf([text]);
+        const started = performance.now();
+        tap.usage();
+        for (const api of API_NAMES) tap.sawEnd(api);
+        expect(performance.now() - started).toBeLessThan(1_000);
+      }),
+      { examples: [[worst], [`${worst}}`], ['"usage":{'.repeat(400)]] },
+    );
+  });
+
   it("is not looked for where an API has no mark", () => {
     expect(tapOf([""]).sawEnd("speech")).toBe(true);
   });

@@ -55,6 +55,7 @@ export interface FakeWorker {
 export async function fakeWorker(
   models: Record<string, ModelState>,
   answer: Answer = completes(),
+  atEnd: (end: () => unknown) => void = cleanup,
 ): Promise<FakeWorker> {
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
@@ -104,7 +105,7 @@ export async function fakeWorker(
     sockets,
     close,
   };
-  cleanup(close);
+  atEnd(close);
   return worker;
 }
 

@@ -1,5 +1,5 @@
 import { type Clock, parseConfig, seededRandom } from "@farmgate/shared";
-import { createLog, createSystemClock } from "@farmgate/wire";
+import { createLog, createSystemClock, type Log, type TlsPair } from "@farmgate/wire";
 import { gatewayConfigSchema, type GatewayConfig, type RunningGateway, startGateway } from "../../src/index.ts";
 import { cleanup } from "./cleanup.ts";
 
@@ -30,16 +30,22 @@ export function hurriedClock(times: number): Clock {
 /** A running gateway that stops with the test. */
 export async function runGateway(
   file: Record<string, unknown>,
-  clock: Clock = createSystemClock(),
+  {
+    clock = createSystemClock(),
+    log = createLog("gateway", "silent"),
+    atEnd = cleanup,
+    tls = null,
+  }: { clock?: Clock; log?: Log; atEnd?: (end: () => unknown) => void; tls?: TlsPair | null } = {},
 ): Promise<RunningGateway> {
   const gateway = await startGateway({
     config: configOf(file),
+    tls,
     clock,
     random: seededRandom(1),
-    log: createLog("gateway", "silent"),
+    log,
     version: "0.0.0-test",
   });
-  cleanup(() => gateway.close());
+  atEnd(() => gateway.close());
   return gateway;
 }
 

@@ -86,6 +86,7 @@ export class FormBody implements BodyScanner, FormVisitor {
   /** Its first bytes: more than a value that is taken can have. */
   #valueSoFar(): Buffer {
     const left = MAX_VALUE_BYTES + 1 - this.#carried.length;
+    if (left === 0) return this.#carried;
     const from = Math.max(0, this.#valueAt - this.#offset);
     return Buffer.concat([this.#carried, this.#bytes.subarray(from, from + left)]);
   }

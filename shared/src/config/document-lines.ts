@@ -1,4 +1,15 @@
-import { isMap, isNode, isScalar, isSeq, type LineCounter, type Document, type Pair, visit, type YAMLMap } from "yaml";
+import {
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type LineCounter,
+  type Document,
+  type Pair,
+  visit,
+  type YAMLMap,
+} from "yaml";
 
 /** Where in a YAML text what is. Keys are looked up, not searched for: a file may have ten thousand, all of them wrong. */
 export class DocumentLines {
@@ -31,14 +42,18 @@ export class DocumentLines {
     return line;
   }
 
-  /** Each later one of a key that a mapping has more than once. */
-  keysThatComeTwice(): { line: number | null; message: string }[] {
+  /**
+   * Each later one of a key that a mapping has more than once, and each key that is no text but a list or a mapping:
+   * the reader would write one out again for every level that it stands in.
+   */
+  keysThatCannotBe(): { line: number | null; message: string }[] {
     const found: { line: number | null; message: string }[] = [];
     visit(this.#document, {
       Map: (_, map) => {
         const seen = new Set<unknown>();
         for (const { key } of map.items) {
           const value = isScalar(key) ? String(key.value) : key;
+          if (isCollection(key)) found.push({ line: this.#lineOfNode(key), message: "Map keys must be plain values" });
           if (seen.has(value)) found.push({ line: this.#lineOfNode(key), message: "Map keys must be unique" });
           seen.add(value);
         }

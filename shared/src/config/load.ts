@@ -29,6 +29,12 @@ const UNREADABLE: Readonly<Record<string, string>> = {
   EACCES: "this user may not read it",
 };
 
+/** Why a file cannot be read, in words. */
+export function whyUnreadable(error: unknown): string {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  return UNREADABLE[code] ?? String(error);
+}
+
 /** Reads a configuration file. A file that cannot be read is a ConfigError like any other problem. */
 export async function loadConfigFile(file: string, env: Environment): Promise<LoadedFile> {
   const absolute = resolve(file);
@@ -36,8 +42,7 @@ export async function loadConfigFile(file: string, env: Environment): Promise<Lo
   try {
     text = await readFile(absolute, "utf8");
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    const message = `cannot be read: ${UNREADABLE[code] ?? String(error)}`;
+    const message = `cannot be read: ${whyUnreadable(error)}`;
     throw new ConfigError(file, [{ path: "", line: null, message }]);
   }
   return { file: absolute, directory: dirname(absolute), document: readDocument(text, env) };

@@ -29,11 +29,16 @@ export interface ConfigDocument {
 export function readDocument(text: string, env: Environment): ConfigDocument {
   const lines = new LineCounter();
   // The parser's own look for keys that come twice compares each one with each other one.
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: "error",
+  });
   const places = new DocumentLines(document, lines);
   const problems: ConfigProblem[] = [
     ...document.errors.map(({ pos, message }) => ({ line: lines.linePos(pos[0]).line, message })),
-    ...places.keysThatComeTwice(),
+    ...places.keysThatCannotBe(),
   ].map(({ line, message }) => ({ path: "", line, message: `not valid YAML: ${message}` }));
   const lineOf = (path: readonly PropertyKey[]) => places.lineOf(path);
   if (problems.length > 0) return { value: undefined, env: [], problems, lineOf };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { withoutLastSlashes } from "../request-target.ts";
 import { parseDuration, parseSize } from "../units.ts";
 
 /** `5s` in the file, milliseconds in the program. */
@@ -47,7 +48,7 @@ export const httpUrl = z.string().transform((value, context) => {
     context.addIssue({ code: "custom", message: "must not hold credentials, a query or a fragment" });
     return z.NEVER;
   }
-  return url.href.replace(/\/+$/, "");
+  return withoutLastSlashes(url.href);
 });
 
 /** A name of a worker, model or key: printable, no control characters. */
@@ -64,23 +65,20 @@ export function listen(defaultPort: number) {
     .prefault({});
 }
 
+/** A file with certificates or a key, named relative to the configuration. */
+export const file = z.string().min(1, "must name a file");
+
+/** What a listener shows for itself (contract section 2, `tls`): names of files with PEM. */
+export const listenerTls = z.strictObject({ cert: file, key: file }).nullable().default(null);
+
 /** A key as `Authorization: Bearer KEY` can carry it. A line's end that came along with it is the usual mistake. */
 export const secret = z
   .string()
   .min(1, "must not be empty")
   .regex(/^[\x21-\x7e]*$/, "must be plain ASCII without blanks or line ends: it is sent in a header");
 
-/** A caller's key (contract section 2, `keys`). */
-export const accessKey = z.strictObject({
-  name,
-  key: secret,
-  models: z.array(z.string()).default(["*"]),
-  maxConcurrent: wholeNumber(0).default(0),
-  admin: z.boolean().default(false),
-});
-export type AccessKey = z.output<typeof accessKey>;
-
-/** True for an address that only this machine reaches. */
+/** True for an address that only this machine reaches, also where it is an IPv4 one written as IPv6. */
 export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+  const bare = host.toLowerCase().replace(/^\[(.*)\]$/, "$1");
+  return bare === "localhost" || bare === "::1" || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(bare);
 }

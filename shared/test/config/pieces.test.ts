@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { accessKey, duration, httpUrl, isLoopback, listen, name, size, wholeNumber } from "../../src/config/pieces.ts";
+import { accessKey } from "../../src/config/access-key.ts";
+import { duration, httpUrl, isLoopback, listen, name, size, wholeNumber } from "../../src/config/pieces.ts";
 
 describe("values of a file", () => {
   it.each([
@@ -15,7 +16,11 @@ describe("values of a file", () => {
     [name, "gpu box é", "gpu box é"],
     [listen(8_400), undefined, { host: "127.0.0.1", port: 8_400 }],
     [listen(8_400), { port: "0" }, { host: "127.0.0.1", port: 0 }],
-    [accessKey, { name: "a", key: "k" }, { name: "a", key: "k", models: ["*"], maxConcurrent: 0, admin: false }],
+    [
+      accessKey,
+      { name: "a", key: "k" },
+      { name: "a", key: "k", models: ["*"], maxConcurrent: 0, requestsPerMinute: 0, admin: false },
+    ],
   ])("%#: %j is read", (schema, given, expected) => {
     expect(schema.parse(given)).toEqual(expected);
   });
@@ -52,8 +57,12 @@ describe("values of a file", () => {
     ["127.8.0.1", true],
     ["localhost", true],
     ["::1", true],
+    ["::ffff:127.0.0.1", true],
+    ["[::1]", true],
+    ["LocalHost", true],
     ["0.0.0.0", false],
     ["::", false],
+    ["::ffff:192.0.2.1", false],
     ["192.0.2.1", false],
     ["127.0.0.1.example.org", false],
     ["localhost.example.org", false],

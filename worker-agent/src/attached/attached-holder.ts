@@ -1,6 +1,5 @@
 import type { Clock } from "@farmgate/shared";
-import type { Log } from "@farmgate/wire";
-import { Agent } from "undici";
+import { createPollAgent, type Log } from "@farmgate/wire";
 import type { AgentConfig } from "../config.ts";
 import type { HeldResult, Holder } from "../holders/holder.ts";
 import type { ServedModel } from "../served-model.ts";
@@ -40,15 +39,22 @@ export interface AttachedHolderDeps {
 export class AttachedHolder implements Holder {
   readonly #engines: ReadonlyMap<string, AttachedEngine>;
   readonly #deps: AttachedHolderDeps;
-  readonly #dispatcher = new Agent({ connect: { timeout: 10_000 } });
+  /** One for each engine: it may have authorities of its own. */
+  readonly #dispatchers: readonly ReturnType<typeof createPollAgent>[];
 
   /** `configured`: the models of the configuration, whose names no engine's model can have. */
   constructor(config: AgentConfig, configured: readonly ServedModel[], deps: AttachedHolderDeps) {
     const { news, clock, log } = deps;
     const claims = new NameClaims(configured);
-    const shared = { claims, news, clock, log, dispatcher: this.#dispatcher, timeoutMs: config.swap.timeout };
+    const shared = { claims, news, clock, log, timeoutMs: config.swap.timeout };
     this.#deps = deps;
-    this.#engines = new Map(config.engines.map((engine) => [engine.url, new AttachedEngine(engine, shared)]));
+    this.#dispatchers = config.engines.map(({ ca }) => createPollAgent(ca));
+    this.#engines = new Map(
+      config.engines.map((engine, i) => {
+        const dispatcher = this.#dispatchers[i] ?? createPollAgent();
+        return [engine.url, new AttachedEngine(engine, { ...shared, dispatcher })];
+      }),
+    );
   }
 
   /**
@@ -124,7 +130,7 @@ export class AttachedHolder implements Holder {
   /** Looks no more; every engine stays as it is. */
   async close(): Promise<void> {
     for (const engine of this.#engines.values()) engine.stop();
-    await this.#dispatcher.destroy();
+    await Promise.all(this.#dispatchers.map((dispatcher) => dispatcher.destroy()));
   }
 
   async #order(

@@ -77,6 +77,7 @@ function toServed(
     aliases: [...(said?.aliases ?? []), ...model.aliases],
     engineName: model.id,
     url: config.url,
+    ca: config.ca,
     apiKey: config.apiKey,
     sharesUrl: true,
     slots: said?.slots ?? config.slots ?? slotsOf(model.slots ?? known?.slots ?? report.slots) ?? usual,

@@ -30,9 +30,9 @@ export async function call(
   { engine, asker, clock, deadline, signal }: Order,
   { path, body, already }: EngineCall,
 ): Promise<{ failure: Failure; status: number }> {
-  const { url, apiKey } = engine.config;
+  const { url, ca, apiKey } = engine.config;
   const limitMs = Math.max(1, deadline - clock.now());
-  const answer = await asker.ask({ url: url + path, json: body, apiKey, limitMs, signal });
+  const answer = await asker.ask({ url: url + path, json: body, ca, apiKey, limitMs, signal });
   const { status, text } = answer;
   const isSo = already !== undefined && status === already.status && already.text.test(text);
   if (isSo || (status >= 200 && status < 300)) return { failure: null, status };

@@ -1,4 +1,4 @@
-import { type CrossCheck, isLoopback, type ReportProblem } from "@farmgate/shared";
+import { checkKeys, type CrossCheck, isLoopback, type ReportProblem } from "@farmgate/shared";
 import { checkEngines, checkOwnAddress, checkPorts } from "./addresses.ts";
 import { checkCommands } from "./commands.ts";
 import { checkMemory, checkPinned } from "./memory.ts";
@@ -24,13 +24,5 @@ export const CROSS_CHECKS: readonly CrossCheck<AgentShape>[] = [
 function checkDoor(config: AgentShape, report: ReportProblem): void {
   if (config.keys.length === 0 && !config.open && !isLoopback(config.listen.host)) {
     report(["keys"], `needed to listen on ${config.listen.host}; \`open: true\` allows every caller without one`);
-  }
-}
-
-function checkKeys(config: AgentShape, report: ReportProblem): void {
-  const names = new Set<string>();
-  for (const [i, key] of config.keys.entries()) {
-    if (names.has(key.name)) report(["keys", i, "name"], `there are two keys named ${key.name}`);
-    names.add(key.name);
   }
 }

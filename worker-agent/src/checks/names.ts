@@ -54,6 +54,9 @@ function claimAll(models: readonly Named[], taken: ReadonlyMap<string, string>, 
 
 export function checkScriptWords({ models }: AgentShape, report: ReportProblem): void {
   for (const [i, { name, command }] of models.entries()) {
+    if (command === undefined && name.startsWith("-")) {
+      report(["models", i, "name"], "must not start with a dash: the swap script would take it for an option");
+    }
     if (command !== undefined || !SCRIPT_WORDS.has(nameKey(name))) continue;
     report(["models", i, "name"], `a model cannot be named ${name}: the swap script takes that word as an order`);
   }

@@ -92,6 +92,7 @@ export interface Told extends Standing {
  * so long it counts towards being due (R2). Beyond that its wait is no more than its place: what brought it there may
  * have been turns of its own model, after which others' turns come. A batch job may be overtaken for `maxWait` first
  * (R7). Callers who come later take their turns too: the more of them, the further back a caller's later jobs are.
+ * While its model is loaded, being due does not help it: the turn may have had its grants, and close one answer later.
  */
 export function promisedRest(
   job: WaitingJob,
@@ -103,11 +104,17 @@ export function promisedRest(
   if (model === undefined) return null;
   const swapped = terms.swapped.has(model.name);
   const end = (told: Told) => {
-    const credit = swapped || told.batch ? Math.min(told.waitedMs, terms.maxWait) : 0;
-    return told.at + promisedWait(model, told, terms) + (told.batch ? terms.maxWait : 0) - credit;
+    const batch = told.batch ? terms.maxWait : 0;
+    const counted = told.batch ? terms.maxWait : swapped ? countedWait(told, terms) : 0;
+    return told.at + promisedWait(model, told, terms) + batch - Math.min(told.waitedMs, counted);
   };
   const batch = job.priority === "batch";
   const fresh = { at: now.at, place: job.position, loaded: now.loaded, batch, waitedMs: job.waitedMs };
   const told = before !== null && end(before) <= end(fresh) ? before : fresh;
   return { restMs: Math.max(0, end(told) - now.at), told };
+}
+
+/** How much of a job's wait counts towards its promise at most: `waitBound` has an answer in its first term as well. */
+function countedWait({ loaded }: Told, { maxWait, answerMs }: Terms): number {
+  return loaded ? Math.max(0, maxWait - answerMs) : maxWait;
 }

@@ -1,4 +1,4 @@
-import { formatDuration } from "@farmgate/shared";
+import { formatDuration, retryAfter } from "@farmgate/shared";
 import type { ErrorCode } from "@farmgate/shared";
 import type { ModelState } from "./model-state.ts";
 import type { Job } from "./types.ts";
@@ -15,8 +15,8 @@ export interface Refusal {
 
 /** A failed load may be tried again, but not by every caller in the same instant. */
 const SOONEST_S = 5;
-/** A queue moves on; nobody is sent away for longer than this. */
-const LONGEST_S = 60;
+
+const GOLDEN = 0.618_034;
 
 /**
  * Whether a job is refused at the door:
@@ -63,9 +63,10 @@ export function deadlinePassed(waitedMs: number): Refusal {
   return { code: "deadline", message, retryAfterS: null };
 }
 
-/** `serveMs`: how long the jobs that wait now will take. */
-export function queueFull(maxDepth: number, serveMs: number): Refusal {
-  const retryAfterS = Math.min(Math.max(1, Math.ceil(serveMs / 1_000)), LONGEST_S);
+/** `serveMs`: how long the jobs that wait now will take; `nth`: how many were refused so before. */
+export function queueFull(maxDepth: number, serveMs: number, nth: number): Refusal {
+  // Even steps of the golden section lie as far from each other as can be, however many there are.
+  const retryAfterS = retryAfter(serveMs / 1_000, 1, (nth * GOLDEN) % 1);
   return { code: "queue_full", message: `the queue is full: ${maxDepth} requests wait`, retryAfterS };
 }
 

@@ -41,6 +41,8 @@ export class Scheduler {
   readonly #running = new Map<string, { job: Job; model: ModelState; grantedAt: number }>();
   readonly #answers = new AnswerTimes();
   readonly #wake = new Wake();
+  /** Jobs that found no room so far. */
+  #turnedAway = 0;
   #draining = false;
   /** All that was loaded at start has been told. */
   #started = false;
@@ -151,7 +153,8 @@ export class Scheduler {
     const entry = this.#backlog.oneTooMany(newcomer);
     this.#backlog.remove(entry, now);
     const serveMs = this.#answers.toServe(this.#backlog.size, this.#models.of(entry.job.model).rules.slots);
-    this.#reject(entry.job.id, queueFull(this.#rules.maxDepth, serveMs));
+    this.#reject(entry.job.id, queueFull(this.#rules.maxDepth, serveMs, this.#turnedAway));
+    this.#turnedAway += 1;
   }
 
   /** A waiting job's caller is gone or its time is up. A running one ends with `done`, whatever the caller does. */

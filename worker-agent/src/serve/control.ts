@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import { type Clock, FarmError, HEADER, pathOf } from "@farmgate/shared";
-import { type Caller, createControlApp, type HttpHandler, isAdmin, type KeyRing, type Log } from "@farmgate/wire";
+import { type Access, createControlApp, type HttpHandler, type Log, type Visitor } from "@farmgate/wire";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Executor } from "../executor.ts";
 import type { Learned } from "../figures/learned.ts";
@@ -14,7 +14,7 @@ import type { ModelOrders } from "./model-orders.ts";
 export interface ControlContext {
   identity: Identity;
   models: ModelBook;
-  keys: KeyRing;
+  access: Access;
   executor: Executor;
   orders: ModelOrders;
   learned: Learned;
@@ -23,6 +23,8 @@ export interface ControlContext {
   /** The attached engines. */
   engines: () => readonly EngineStatus[];
   metrics: AgentMetrics;
+  /** Why nothing is taken any more, for good; null: the agent does not stop. */
+  stopping: () => FarmError | null;
   readLog: ReadLog;
   clock: Clock;
   log: Log;
@@ -32,13 +34,20 @@ const MODEL_PATHS = "There are /models/{id}/load, /models/{id}/unload and /model
 
 const OPEN_PATHS: ReadonlySet<string> = new Set(["/health"]);
 
+/** What is not for a gateway, which reads the catalogue and orders loads. */
+function isInside(route: string, path: string): boolean {
+  return INSIDE_PATHS.has(route) || (route === "/models/*" && /\/(log|unload)$/.test(path));
+}
+
+const INSIDE_PATHS: ReadonlySet<string> = new Set(["/metrics", "/drain", "/resume"]);
+
 /** Everything but inference: what the agent knows, and what an operator may order. `serverFor` gets the handler. */
 export function createControl(
   context: ControlContext,
   serverFor: (handler: HttpHandler) => Server,
 ): Promise<FastifyInstance> {
-  const { keys, log } = context;
-  return createControlApp({ serverFor, keys, log, open: OPEN_PATHS, origins: () => [] }, (app) => {
+  const { access, log } = context;
+  return createControlApp({ serverFor, access, log, open: OPEN_PATHS, isInside }, (app) => {
     addReading(app, context);
     addOrders(app, context);
   });
@@ -92,6 +101,8 @@ function addOrders(app: FastifyInstance, context: ControlContext): void {
   for (const order of ["drain", "resume"] as const) {
     app.post(`/${order}`, ({ caller }, reply) => {
       onlyAdmins(caller);
+      const stopping = context.stopping();
+      if (stopping !== null && order === "resume") throw stopping;
       executor.tell({ type: order });
       context.log.info({ request_id: requestId(reply) }, order === "drain" ? "draining by order" : "resumed by order");
       return { draining: executor.view().draining };
@@ -108,9 +119,12 @@ function requestId(reply: FastifyReply): string {
   return String(reply.raw.getHeader(HEADER.requestId));
 }
 
-function onlyAdmins(caller: Caller): void {
-  if (isAdmin(caller)) return;
-  throw new FarmError("forbidden", `The key "${caller.name}" is no admin key.`);
+function onlyAdmins({ changes, key }: Visitor): void {
+  if (changes) return;
+  throw new FarmError(
+    "forbidden",
+    key === null ? "This needs an admin key." : `The key "${key.name}" is no admin key.`,
+  );
 }
 
 function stateOf(executor: Executor, model: ServedModel): string {

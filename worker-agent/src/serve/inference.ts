@@ -8,6 +8,7 @@ import {
   type Clock,
   type ErrorCode,
   FarmError,
+  formatDuration,
   foundIn,
   isAllowedOrigin,
   askedModel,
@@ -19,15 +20,19 @@ import {
   requestHeadersForWorker,
   scannerFor,
   socketHeadersForWorker,
+  withoutKeys,
 } from "@farmgate/shared";
 import {
+  type Access,
   answerError,
   BodyRoom,
   type BodyShare,
   type Caller,
   type CallerSocket,
+  isBeyondLimit,
   type KeyRing,
   type Log,
+  onStalled,
   readBody,
   type StopReading,
   type Upstreams,
@@ -46,6 +51,9 @@ import { type Order, type Served, ServedRequest } from "./served-request.ts";
 /** Bytes. */
 export const BODY_LIMIT = 100 * 1_024 ** 2;
 
+/** Milliseconds for a caller who stands still. A gateway, which knows what to tell its own caller, gives up before. */
+export const STALL_MS = 900_000;
+
 /** A request before it is known what it asks for. */
 interface Asked {
   requestId: string;
@@ -54,6 +62,13 @@ interface Asked {
   caller: string;
   startedAt: number;
   share: BodyShare;
+  response: ServerResponse;
+}
+
+/** A request whose body is still on its way; emptied when that is there, since a Set holds it for longer. */
+interface Arriving {
+  /** Ends the reading. */
+  stop: StopReading | null;
 }
 
 const MORE_HEADERS: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
@@ -64,6 +79,7 @@ const MORE_HEADERS: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
 export interface InferenceContext {
   models: ModelBook;
   keys: KeyRing;
+  access: Access;
   executor: Executor;
   upstreams: Upstreams;
   learned: Learned;
@@ -76,7 +92,7 @@ export interface InferenceContext {
 export class Inference {
   readonly #context: InferenceContext;
   /** Ends the reading of each request that is still on its way. */
-  readonly #arriving = new Set<StopReading>();
+  readonly #arriving = new Set<Arriving>();
   readonly #bodies = new BodyRoom();
   #jobs = 0;
 
@@ -93,12 +109,13 @@ export class Inference {
     let model: ServedModel | null = null;
     const record = (served: Served) => this.#record({ requestId, caller, model, startedAt, path: request.url }, served);
     try {
-      const known = this.#context.keys.identify(request.headers);
-      response.once("close", this.#context.keys.enter(known));
+      const known = this.#context.access.identify(request);
+      if (isBeyondLimit(request.socket)) throw tooManyConnections();
+      response.once("close", this.#context.keys.enter(known, startedAt));
       caller = callerOf(known.name, request.headers);
       const share = this.#bodies.share();
       response.once("close", () => share.release());
-      const asked = { requestId, known, caller, startedAt, share };
+      const asked = { requestId, known, caller, startedAt, share, response };
       const { order, body } =
         socket === null ? await this.#read(request, asked) : this.#readSocket(request, socket, asked);
       model = order.model;
@@ -112,7 +129,7 @@ export class Inference {
 
   /** Refuses the requests that are still on their way. */
   turnAway(why: FarmError): void {
-    for (const stop of this.#arriving) stop(why);
+    for (const { stop } of this.#arriving) stop?.(why);
   }
 
   async #read(request: IncomingMessage, asked: Asked): Promise<{ order: Omit<Order, "family">; body: BodyBytes }> {
@@ -125,7 +142,7 @@ export class Inference {
       throw new FarmError("method_not_allowed", `${pathOf(url)} takes POST, not ${request.method}.`);
     }
     const scanner = scannerFor(api, request.rawHeaders);
-    const body = await this.#receive(request, asked.share, scanner);
+    const body = await this.#receive(request, asked.response, asked.share, scanner);
     const scan = foundIn(scanner.finish(), request.headers["content-encoding"]);
     const { models } = this.#context;
     const name = askedModel(api, scan.model, url) ?? onlyModel(this.#namesFor(api, asked.known));
@@ -136,7 +153,7 @@ export class Inference {
     const order = {
       socket: null,
       method: "POST",
-      path: url,
+      path: withoutKeys(url),
       asksStream,
       headers,
       ...this.#jobFor(request, model, asked),
@@ -168,10 +185,11 @@ export class Inference {
     if (request.headers.origin !== undefined && !isAllowedOrigin(request.headers.origin, [])) {
       throw new FarmError("forbidden", "Pages from elsewhere may not open a WebSocket here.");
     }
-    const named = queryModel(url);
+    const target = withoutKeys(url);
+    const named = queryModel(target);
     const model = allowedModel(named.model, this.#context.models, asked.known);
     refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
-    const path = replaceQueryModel(url, named, model.engineName);
+    const path = replaceQueryModel(target, named, model.engineName);
     const headers = withKeyOf(model, socketHeadersForWorker(request.rawHeaders));
     return {
       order: { socket, method: "GET", path, asksStream: true, headers, ...this.#jobFor(request, model, asked) },
@@ -199,14 +217,22 @@ export class Inference {
     return { requestId, model, job };
   }
 
-  #receive(request: IncomingMessage, share: BodyShare, scanner: BodyScanner): Promise<BodyBytes> {
-    let stop: StopReading | null = null;
-    const onStart = (stopReading: StopReading) => {
-      stop = stopReading;
-      this.#arriving.add(stopReading);
+  #receive(
+    request: IncomingMessage,
+    response: ServerResponse,
+    share: BodyShare,
+    scanner: BodyScanner,
+  ): Promise<BodyBytes> {
+    const arriving: Arriving = { stop: null };
+    this.#arriving.add(arriving);
+    onStalled(response, () => arriving.stop?.(stalledUpload()));
+    const onStart = (stop: StopReading) => {
+      arriving.stop = stop;
     };
-    const body = readBody(request, BODY_LIMIT, { share, scanner, onStart });
-    return body.finally(() => stop !== null && this.#arriving.delete(stop));
+    return readBody(request, BODY_LIMIT, { share, scanner, onStart }).finally(() => {
+      this.#arriving.delete(arriving);
+      arriving.stop = null;
+    });
   }
 
   #asFarmError(thrown: unknown, requestId: string): FarmError {
@@ -232,7 +258,7 @@ export class Inference {
     if (model !== null && answer !== null) learned.answered(model, { ...answer, ok: served.status === 200 });
     const line = {
       request_id: asked.requestId,
-      path: pathOf(asked.path ?? ""),
+      path: pathOf(asked.path ?? "").slice(0, 500),
       model,
       caller: asked.caller,
       status: served.status,
@@ -243,6 +269,14 @@ export class Inference {
     };
     log.info(line, served.error === null ? "answered" : "not answered");
   }
+}
+
+function stalledUpload(): FarmError {
+  return new FarmError("timeout_request", `Nothing of the request came for ${formatDuration(STALL_MS)}.`);
+}
+
+function tooManyConnections(): FarmError {
+  return new FarmError("queue_full", "Too many connections are open already.", { retryAfterS: 5 });
 }
 
 function rounded(ms: number | null): number | null {

@@ -23,6 +23,7 @@ import {
   failureOf,
   HeldAnswer,
   onCallerLeft,
+  onStalled,
   Tunnel,
   type Upstream,
   type Upstreams,
@@ -40,6 +41,8 @@ const ENGINE_TIMEOUTS = { firstByteMs: 3_600_000, idleMs: 3_600_000 };
 
 /** Until an engine that says that it is loading is asked again, in milliseconds. */
 const LOADING_PAUSE_MS = 500;
+
+const LEFT = "the caller left";
 
 /** What a comment in a stream begins with. */
 const COLON = 0x3a;
@@ -99,8 +102,8 @@ export class ServedRequest implements Waiter, ExchangeSink {
   /** Calls off the next try at an engine that is loading; null: no such pause. */
   #endPause: (() => void) | null = null;
   #ended = false;
-  /** The caller is gone; its answer may still be read on. */
-  #left = false;
+  /** Why the caller counts as gone, in words; its answer may still be read on. */
+  #left: string | null = null;
   #requeued = false;
   #retriedFresh = false;
   #isStream = false;
@@ -130,6 +133,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
     if (order.socket === null) onCallerLeft(response.req, response, () => this.#callerLeft());
     else order.socket.onLeft(() => this.#callerLeft());
     response.on("error", () => this.#callerLeft());
+    onStalled(response, () => this.#callerLeft("the caller took nothing of its answer"));
   }
 
   start(): void {
@@ -141,7 +145,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
     this.#waitedMs = waitedMs;
     this.#grantedAt = this.#context.clock.now();
     this.#signs.granted(waitedMs);
-    this.#send(this.#context.upstreams.to(this.#order.model.url));
+    this.#send(this.#context.upstreams.to(this.#order.model));
   }
 
   rejected(error: FarmError): void {
@@ -150,7 +154,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
 
   cut(error: FarmError): void {
     if (this.#endPause !== null) return this.#breakOff(error);
-    if (!this.#left) this.#cutBy = error;
+    if (this.#left === null) this.#cutBy = error;
     this.#tunnel?.destroy();
     this.#exchange?.cancel();
   }
@@ -173,6 +177,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
     const own = [HEADER.requestId, requestId, HEADER.model, headerSafe(model.name)];
     const headers = ["connection", "Upgrade", "upgrade", "websocket", ...answerHeadersForCaller(rawHeaders), ...own];
     this.#tunnel = new Tunnel(socket.switch(headers), engine, this.#context.clock, (broke) => {
+      if (this.#left !== null) return this.#finish(499, this.#left);
       const why = this.#cutBy ?? (broke && toFarmError({ ...failureOf(broke, "body"), reused: false }, model.name));
       this.#finish(why?.status ?? 101, why?.message ?? null);
     });
@@ -191,7 +196,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
     } else if (this.#cutBy !== null) {
       this.#breakOff(this.#cutBy);
     } else if (outcome.failure.kind === "cancelled") {
-      this.#finish(499, "the caller left");
+      this.#finish(499, this.#left ?? LEFT);
     } else if (this.#headAt === null) {
       this.#unanswered(outcome.failure);
     } else {
@@ -219,7 +224,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
 
   /** The model is not ready after all: as long as its load may still take, the request is held and sent again. */
   #askLater(): void {
-    if (this.#left) return this.#finish(499, "the caller left");
+    if (this.#left !== null) return this.#finish(499, this.#left);
     if (this.#cutBy !== null) return this.#breakOff(this.#cutBy);
     this.#exchange = null;
     const left = this.#deadlineLeft();
@@ -227,7 +232,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
       this.#endPause = null;
       // Not by what is left now: a timer may come a fraction of a millisecond early.
       if (left <= LOADING_PAUSE_MS) this.#breakOff(deadlineError());
-      else this.#send(this.#context.upstreams.to(this.#order.model.url));
+      else this.#send(this.#context.upstreams.to(this.#order.model));
     });
   }
 
@@ -251,7 +256,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
       }
       case "fresh": {
         this.#retriedFresh = true;
-        const fresh = upstreams.fresh(this.#order.model.url);
+        const fresh = upstreams.fresh(this.#order.model);
         this.#send(fresh);
         void fresh.pool.close();
         return;
@@ -270,16 +275,16 @@ export class ServedRequest implements Waiter, ExchangeSink {
     this.#finish(error.status, error.message);
   }
 
-  #callerLeft(): void {
+  #callerLeft(why = LEFT): void {
     if (this.#ended) return;
-    this.#left = true;
+    this.#left ??= why;
     if (this.#exchange !== null) {
       this.#body = null;
       this.#exchange.abandon(this.#order.model.drainOnAbort);
       return;
     }
     this.#context.executor.leave(this.#job.id);
-    this.#finish(499, "the caller left");
+    this.#finish(499, this.#left ?? LEFT);
   }
 
   #finish(status: number, error: string | null): void {

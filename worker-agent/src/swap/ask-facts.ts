@@ -7,6 +7,6 @@ const FACTS_MS = 2_000;
 
 /** What a loaded model's engine tells of it. */
 export async function askFacts(model: ServedModel, asker: EngineAsker, signal: AbortSignal): Promise<EngineFacts> {
-  const list = await asker.ask({ url: `${model.url}/v1/models`, json: null, limitMs: FACTS_MS, signal });
+  const list = await asker.ask({ url: `${model.url}/v1/models`, json: null, ca: model.ca, limitMs: FACTS_MS, signal });
   return factsOf(list.status === 200 ? list.text : "", model.engineName);
 }

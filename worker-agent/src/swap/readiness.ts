@@ -24,19 +24,20 @@ export async function lookReady(
   signal: AbortSignal,
   limitMs: number = LOOK_MS,
 ): Promise<Missing> {
+  const { ca } = model;
   const short = Math.min(limitMs, LOOK_MS);
   if (model.sharesUrl || model.ready === "models") {
-    const list = await asker.ask({ url: `${model.url}/v1/models`, json: null, limitMs: short, signal });
+    const list = await asker.ask({ url: `${model.url}/v1/models`, json: null, ca, limitMs: short, signal });
     if (!isGood(list)) return `/v1/models ${told(list)}`;
     if (!namesModel(list.text, model.engineName)) return `/v1/models does not name ${model.engineName} as loaded`;
   }
   if (model.ready === "health") {
-    const health = await asker.ask({ url: model.url + model.health, json: null, limitMs: short, signal });
+    const health = await asker.ask({ url: model.url + model.health, json: null, ca, limitMs: short, signal });
     if (!isGood(health)) return `${model.health} ${told(health)}`;
   }
   if (model.ready === "generate") {
     const json = { model: model.engineName, messages: [{ role: "user", content: "Hi" }], max_tokens: 1 };
-    const token = await asker.ask({ url: `${model.url}/v1/chat/completions`, json, limitMs, signal });
+    const token = await asker.ask({ url: `${model.url}/v1/chat/completions`, json, ca, limitMs, signal });
     if (!isGood(token)) return `/v1/chat/completions ${told(token)}`;
   }
   return null;

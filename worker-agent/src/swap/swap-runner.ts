@@ -8,6 +8,7 @@ import type { ServedModel } from "../served-model.ts";
 import type { EngineAsker } from "./ask-engine.ts";
 import { askFacts } from "./ask-facts.ts";
 import type { EngineFacts } from "./engine-list.ts";
+import { loadedNames } from "./loaded-names.ts";
 import { lookReady, waitReady } from "./readiness.ts";
 import { endLeftoverScripts, type RunningNotes } from "./running-note.ts";
 import { runScript, type ScriptResult, type ScriptRun } from "./run-script.ts";
@@ -130,11 +131,7 @@ export class SwapRunner implements Holder {
     const script = await this.#run({ args: ["status"], model: null, previous: null, timeoutMs: STATUS_MS, signal });
     if (!script.ok) throw new Error(`${this.#scriptName()} status ${script.reason}`);
     const text = await readFile(this.#file("status"), "utf8");
-    const loaded = new Set<string>();
-    for (const line of text.split("\n")) {
-      const match = /^\s*(.+?)\s*:\s*loaded\s*$/i.exec(line);
-      if (match?.[1] !== undefined) loaded.add(match[1].toLowerCase());
-    }
+    const loaded = loadedNames(text);
     return models.filter((model) => loaded.has(model.name.toLowerCase()));
   }
 

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { readdir } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { commandRig, killAtOnce, never } from "./rig.ts";
+import { until } from "../../../test/harness/until.ts";
+import { commandRig, isRunning, killAtOnce, never } from "./rig.ts";
 
 type Order =
   | { kind: "load" | "unload" | "kill"; model: 0 | 1; wait: boolean }
@@ -15,6 +16,12 @@ const order: fc.Arbitrary<Order> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("kill" as const), model, wait: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("try" as const), model, wait: fc.constant(false as const) }) },
 );
+
+/** Killed, and gone: until then a load may still find it, and then sees it die. */
+async function killed(pids: readonly number[]): Promise<void> {
+  for (const pid of pids) killAtOnce(pid);
+  for (const pid of pids) await until(async () => !(await isRunning(pid)), "it is gone");
+}
 
 it("never runs a model twice, and leaves nothing, whatever the order of loads, unloads and deaths", async () => {
   await fc.assert(
@@ -31,7 +38,7 @@ it("never runs a model twice, and leaves nothing, whatever the order of loads, u
         let done: Promise<unknown> = Promise.resolve();
         if (kind === "load" || kind === "try") done = holder.load(asked, null, stop.signal);
         if (kind === "unload") done = holder.unload(asked, never);
-        if (kind === "kill") for (const pid of await rig.running(asked.name)) killAtOnce(pid);
+        if (kind === "kill") done = killed(await rig.running(asked.name));
         underWay.push(done);
         if (!wait) continue;
         await done;

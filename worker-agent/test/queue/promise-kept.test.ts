@@ -56,7 +56,8 @@ describe("what a waiting job is promised", () => {
         for (const [id, end] of ends) expect(drive.grantedAt.get(id)).toBeLessThanOrEqual(end);
         told += ends.size;
       }),
-      { numRuns: 120 },
+      // A loaded model's turn had its grants, and closed an answer after it was asked for.
+      { numRuns: 120, examples: [[1_939_660_726]] },
     );
     expect(told).toBeGreaterThan(500);
   });

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createLog, createSystemClock, KeyRing, Upstreams } from "@farmgate/wire";
+import { Access, createLog, createSystemClock, KeyRing, Upstreams } from "@farmgate/wire";
 import { expect, it, onTestFinished } from "vitest";
 import type { Waiter } from "../../src/executor.ts";
 import { Learned } from "../../src/figures/learned.ts";
@@ -22,9 +22,11 @@ it("gives an attached engine its own key, and never the caller's", async () => {
   const listed = (name: string, apiKey: string | null) => ({ ...like, name, engineName: name, apiKey });
   book.replaceEngine(engine.url, [listed("keyed", "engine-key"), listed("open", null)]);
   const upstreams = new Upstreams(5_000);
+  const keys = new KeyRing([]);
   const inference = new Inference({
     models: book,
-    keys: new KeyRing([]),
+    keys,
+    access: new Access(keys, { ...agentConfigSchema.parse({}), origins: [] }, "box"),
     executor: { submit: (_job: unknown, waiter: Waiter) => waiter.granted(0), finished() {}, leave() {} },
     upstreams,
     learned: new Learned(),

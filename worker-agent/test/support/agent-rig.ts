@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Clock } from "@farmgate/shared";
 import { engineOptionsSchema, type RunningEngine, startEngine } from "@farmgate/simulator";
 import { createLog, createSystemClock, type Log } from "@farmgate/wire";
 import { onTestFinished } from "vitest";
@@ -56,6 +57,8 @@ export interface RigOptions {
   /** The swap script's text. */
   script?: string;
   log?: Log;
+  /** The agent's. */
+  clock?: Clock;
 }
 
 export interface Rig {
@@ -111,7 +114,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     }),
     directory,
     environment: process.env,
-    clock,
+    clock: options.clock ?? clock,
     log: options.log ?? createLog("agent", "silent"),
     version: "0.1.0",
   });

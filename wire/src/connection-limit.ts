@@ -1,0 +1,89 @@
+import type { Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Clock } from "@farmgate/shared";
+
+/** So many more are let in than the limit says, each for one answer: operators and monitors must get through. */
+const RESERVE = 64;
+/** Share of the limit that is made free at once, so that not each newcomer looks through all. */
+const ROOM = 1 / 64;
+/** Who has not asked within this time has its place for nothing; in milliseconds. */
+const SILENT_MS = 5_000;
+
+const beyond = new WeakSet<Socket>();
+
+/** Whether the connection came when there were too many: it may ask how the program is, and not for its work. */
+export function isBeyondLimit(socket: Socket): boolean {
+  return beyond.has(socket);
+}
+
+/** The connections of a server, the oldest first. */
+export interface Connections {
+  /** The open answers of each. */
+  answers: ReadonlyMap<Socket, readonly ServerResponse[]>;
+  /** Those that have asked nothing yet, with when they came. */
+  silent: ReadonlyMap<Socket, number>;
+  /** How many have an open answer. */
+  busy: () => number;
+}
+
+/**
+ * Keeps a server's connections within a limit. One too many takes the place of another on which nothing is under way:
+ * 1. of the oldest that waits for its next request;
+ * 2. of the oldest that has not asked for a while.
+ * 3. Where all are at work, it is one of the reserve.
+ * 4. What comes beyond that is closed as it comes, which costs next to nothing.
+ */
+export class ConnectionLimit {
+  readonly #server: Server;
+  readonly #connections: Connections;
+  readonly #clock: Clock;
+  readonly #limit: () => number;
+
+  /** `limit` is read anew for each connection; `Infinity`: none. */
+  constructor(server: Server, connections: Connections, clock: Clock, limit: () => number) {
+    this.#server = server;
+    this.#connections = connections;
+    this.#clock = clock;
+    this.#limit = limit;
+    this.#adjust();
+  }
+
+  /** A connection has come, and is among the others. */
+  entered(socket: Socket): void {
+    this.#adjust();
+    const limit = this.#limit();
+    const tooMany = this.#connections.answers.size - limit;
+    if (tooMany <= 0) return;
+    const wanted = tooMany + Math.floor(limit * ROOM);
+    const isFreed = this.#closeWaiting(wanted) || this.#closeSilent(wanted); // (1), (2)
+    if (!isFreed) beyond.add(socket); // (3)
+  }
+
+  #adjust(): void {
+    this.#server.maxConnections = this.#limit() + RESERVE; // (4)
+  }
+
+  #closeWaiting(wanted: number): boolean {
+    const { answers, silent, busy } = this.#connections;
+    if (answers.size - silent.size - busy() <= 0) return false;
+    let closed = 0;
+    for (const [socket, open] of answers) {
+      if (closed === wanted) break;
+      if (open.length > 0 || silent.has(socket) || socket.destroyed) continue;
+      socket.destroy();
+      closed += 1;
+    }
+    return closed > 0;
+  }
+
+  #closeSilent(wanted: number): boolean {
+    let closed = 0;
+    for (const [socket, since] of this.#connections.silent) {
+      if (closed === wanted || this.#clock.now() - since < SILENT_MS) break;
+      if (socket.destroyed) continue;
+      socket.destroy();
+      closed += 1;
+    }
+    return closed > 0;
+  }
+}
