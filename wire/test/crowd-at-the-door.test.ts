@@ -6,15 +6,16 @@ import { fileURLToPath } from "node:url";
 import { afterEach, expect, it } from "vitest";
 
 const CROWD = 1_000;
-const source = fileURLToPath(new URL("../src/front-server.ts", import.meta.url));
-/** A listener that does nothing else any more, and takes no connection, until it is told to end. */
+const source = fileURLToPath(new URL("../src/index.ts", import.meta.url));
+/** A listener that does nothing else any more, and takes no connection, until it is ended. */
 const PROGRAM = `
-import { readSync, writeSync } from "node:fs";
-import { FrontServer } from ${JSON.stringify(source)};
-const server = new FrontServer({ body: () => 1, headers: 16_384 });
+import { writeSync } from "node:fs";
+import { createSystemClock, FrontServer } from ${JSON.stringify(source)};
+const limits = { body: () => 1, headers: 16_384, connections: () => 10_000, stallMs: () => 60_000 };
+const server = new FrontServer(limits, createSystemClock());
 const { port } = await server.listenOn({ host: "127.0.0.1", port: 0 });
 writeSync(1, String(port));
-readSync(0, Buffer.alloc(1));
+Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000);
 process.exit(0);
 `;
 
@@ -33,7 +34,7 @@ function systemAllows(): number {
 
 it.runIf(systemAllows() > CROWD)("keeps a crowd of new connections while it is busy", async () => {
   const flags = ["--import", "tsx", "--conditions", "@farmgate/source", "--input-type=module", "--eval", PROGRAM];
-  const child = spawn(process.execPath, flags, { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, flags, { stdio: ["ignore", "pipe", "inherit"] });
   ends.push(() => child.kill("SIGKILL"));
   const [said] = (await once(child.stdout, "data")) as [Buffer];
   const connected = Array.from({ length: CROWD }, () => {
