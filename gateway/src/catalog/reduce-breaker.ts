@@ -63,12 +63,17 @@ export function tried(worker: TrackedWorker, model: string, at: number): Tracked
   return { ...worker, breakers: put(worker.breakers, key, { ...breaker, trialAt: at }) };
 }
 
-/** The trial that was sent then has ended, however: where it told nothing of the pair, the next request is the trial. */
+/**
+ * The trial that was sent then has ended, however: where it told nothing of the pair, the next request is the trial. It
+ * is looked for by its time as well: a catalogue that came meanwhile may have given the name to another model.
+ */
 export function trialOver(worker: TrackedWorker, model: string, at: number): TrackedWorker {
   const key = breakerKey(worker, model);
-  const breaker = worker.breakers.get(key);
+  const own = worker.breakers.get(key);
+  const [began, breaker] =
+    own?.trialAt === at ? [key, own] : ([...worker.breakers].find(([, { trialAt }]) => trialAt === at) ?? [key, own]);
   if (breaker?.trialAt !== at) return worker;
-  return { ...worker, breakers: put(worker.breakers, key, { ...breaker, trialAt: null }) };
+  return { ...worker, breakers: put(worker.breakers, began, { ...breaker, trialAt: null }) };
 }
 
 /** An open breaker is judged by its trials; what was before counts no more once it closes. */

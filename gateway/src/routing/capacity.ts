@@ -7,6 +7,11 @@ export function capacity(entry: WorkerEntry, model: CatalogModel | null): number
   return entry.config.weight ?? reportedSlots(entry, model) ?? 1;
 }
 
+/** Whether it has as many requests as its owner allows. */
+export function isAtCap({ config }: WorkerEntry, { inflight }: Pick<RoutingContext, "inflight">): boolean {
+  return config.maxConcurrent > 0 && inflight.worker(config.name) >= config.maxConcurrent;
+}
+
 /** What it reports comes first here: a conversation must not queue where no slot is. Nothing known: free. */
 export function hasFreeSlot(
   entry: WorkerEntry,

@@ -1,7 +1,7 @@
 import { nameKey } from "@farmgate/shared";
 import type { CatalogModel } from "@farmgate/engines";
 import type { WorkerEntry } from "../catalog/types.ts";
-import { modelSlots, workerSlots } from "./capacity.ts";
+import { isAtCap, modelSlots, workerSlots } from "./capacity.ts";
 import type { Pricing } from "./types.ts";
 import type { Line, SwapFigures, WaitFigures } from "./wait-or-swap.ts";
 
@@ -44,11 +44,6 @@ export function swapFigures(pair: Pair, pricing: Pricing): SwapFigures {
     loadMs: model?.loadMs ?? pricing.learned.of(entry.config.name, ownKey(model, key))?.loadMs ?? null,
     othersMs: mustMakeRoom(pair) ? othersMs(pair, pricing) : 0,
   };
-}
-
-/** Whether it has as many requests as its owner allows. */
-export function isAtCap({ config }: WorkerEntry, { inflight }: Pricing): boolean {
-  return config.maxConcurrent > 0 && inflight.worker(config.name) >= config.maxConcurrent;
 }
 
 /** `busy` of the places by requests from here; what its catalogue says waits there from elsewhere is added. */

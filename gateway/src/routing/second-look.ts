@@ -1,7 +1,8 @@
 import { formatDuration } from "@farmgate/shared";
 import type { WorkerEntry } from "../catalog/types.ts";
+import { isAtCap } from "./capacity.ts";
 import { droppedBy } from "./dropped-copy.ts";
-import { isAtCap, type Pair, swapFigures, waitFigures } from "./pair-figures.ts";
+import { type Pair, swapFigures, waitFigures } from "./pair-figures.ts";
 import { type Standing, standingOf } from "./standing.ts";
 import type { Pricing, RoutingContext, RoutingRequest, RoutingSet, Weighed } from "./types.ts";
 import { type Line, predictSwap, predictWait, type Priced, weigh } from "./wait-or-swap.ts";

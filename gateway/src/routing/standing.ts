@@ -2,6 +2,7 @@ import { anyGlobMatches, formatDuration, nameKey } from "@farmgate/shared";
 import type { CatalogModel, EngineName } from "@farmgate/engines";
 import type { WorkerEntry } from "../catalog/types.ts";
 import { breakerWords, mayAsk, trialWords } from "./breaker.ts";
+import { isAtCap } from "./capacity.ts";
 import type { RoutingContext, RoutingRequest, RoutingSet, Warmth } from "./types.ts";
 import { differenceWords, isOtherVariant } from "./variant.ts";
 import { isWay, spokenWords, wayTo } from "./ways.ts";
@@ -108,9 +109,10 @@ const REFUSES_UNKNOWN: Record<EngineName | "auto", boolean> = {
  *    3d. Its catalogue cannot be fetched: leading, possibly warm.
  *    3e. Its catalogue is known: unlisted, unless no catalogue ever listed the model and all are known, or it is this
  *        worker's copy that was asked for.
- * 4. Not out, but its breaker for the model is open, and no trial is due or one is under way: a set of its own, after
- *    all others that have the model. It is still asked before a request is refused, so that a breaker never makes
- *    routing worse than it is without: the engine may only be slow, a refusal helps nobody, and any answer closes it.
+ * 4. Not out, but its breaker for the model is open, and no trial is due, one is under way, or there is no room for one
+ *    (nobody is to wait for a trial behind what hangs there): a set of its own, after all others that have the model. It
+ *    is still asked before a request is refused, so that a breaker never makes routing worse than it is without: the
+ *    engine may only be slow, a refusal helps nobody, and any answer closes it.
  */
 export function standingOf(entry: WorkerEntry, request: RoutingRequest, context: RoutingContext): Standing {
   return standingWith(entry, entry.byKey.get(request.key), request, context);
@@ -133,7 +135,7 @@ export function standingWith(
   const standing =
     model !== undefined ? listedStanding(entry, model, request, context) : unlistedStanding(entry, request, context);
   // 4
-  if (entry.breakers.size > 0 && standing.set !== null && isOpen(entry, model, request, context)) {
+  if (entry.breakers.size > 0 && standing.set !== null && isAsideFor(entry, model, request, context)) {
     return BREAKER_OPEN[standing.warmth];
   }
   return standing;
@@ -188,14 +190,15 @@ export function describeStanding(
   return troubled && entry.problem !== null ? `${standing.why} (${entry.problem})` : standing.why;
 }
 
-function isOpen(
+function isAsideFor(
   entry: WorkerEntry,
   model: CatalogModel | undefined,
   { key }: RoutingRequest,
-  { now }: RoutingContext,
+  context: RoutingContext,
 ): boolean {
   const breaker = entry.breakers.get(model === undefined ? key : nameKey(model.id));
-  return breaker !== undefined && !mayAsk(breaker, now);
+  if (breaker === undefined || breaker.openUntil === null) return false;
+  return !mayAsk(breaker, context.now) || isAtCap(entry, context);
 }
 
 function listedStanding(

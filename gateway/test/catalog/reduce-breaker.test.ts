@@ -105,6 +105,17 @@ describe("breakers of a worker", () => {
     expect(open(farm.answered("a", "m"))).toEqual([]);
   });
 
+  it("have their trial ended also where a catalogue that came meanwhile gave the name to another model", () => {
+    const farm = faults(known(["n"]), 3);
+    const at = farm.worker("a").breakers.get("m")?.openUntil ?? 0;
+    farm.on({ type: "tried", worker: "a", model: "m", at });
+    expect(farm.worker("a").breakers.get("m")?.trialAt).toBe(at);
+    const models = [catalogModel("other", "warm", { aliases: ["m"] })];
+    farm.polled("a", { kind: "ok", engine: "agent", report: report(models) });
+    farm.on({ type: "trial_over", worker: "a", model: "m", at });
+    expect(farm.worker("a").breakers.get("m")?.trialAt).toBeNull();
+  });
+
   it("have one trial at a time, and another where that told nothing", () => {
     const farm = faults(known(), 3);
     const trial = { worker: "a", model: "m:latest" };

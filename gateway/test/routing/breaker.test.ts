@@ -221,6 +221,19 @@ describe("a worker whose breaker for the model is open", () => {
     expect(standingOf(lists("a", "warm", { ...open, ...more }), ask("m"), farm([])).set).toBeNull();
   });
 
+  it("is not waited for where its trial is due and what hangs there fills it: the others are asked", () => {
+    const due = lists("due", "warm", { open: { m: 1_000 }, maxConcurrent: 2 });
+    const context = farm([due, lists("cold", "cold")]);
+    const name = () => sent(choose(ask("m"), context, new Set())).worker.config.name;
+    busy(context, "due", 1);
+    expect(name()).toBe("due");
+    busy(context, "due", 1);
+    expect(name()).toBe("cold");
+    const alone = farm([due]);
+    busy(alone, "due", 2);
+    expect(choose(ask("m"), alone, new Set())).toMatchObject({ kind: "wait", set: "breaker-open" });
+  });
+
   it("gets one request once its trial is due, though others hang there, and no second trial beside it", () => {
     const due = lists("due", "warm", { open: { m: 1_000 } });
     const context = farm([due, lists("cold", "cold")]);
