@@ -38,6 +38,8 @@ export class ConnectionLimit {
   readonly #connections: Connections;
   readonly #clock: Clock;
   readonly #limit: () => number;
+  /** Closed, and still among the others until the system has ended them: their places are free already. */
+  #closing = 0;
 
   /** `limit` is read anew for each connection; `Infinity`: none. */
   constructor(server: Server, connections: Connections, clock: Clock, limit: () => number) {
@@ -52,7 +54,7 @@ export class ConnectionLimit {
   entered(socket: Socket): void {
     this.#adjust();
     const limit = this.#limit();
-    const tooMany = this.#connections.answers.size - limit;
+    const tooMany = this.#connections.answers.size - this.#closing - limit;
     if (tooMany <= 0) return;
     const wanted = tooMany + Math.floor(limit * ROOM);
     const isFreed = this.#closeWaiting(wanted) || this.#closeSilent(wanted); // (1), (2)
@@ -63,6 +65,12 @@ export class ConnectionLimit {
     this.#server.maxConnections = this.#limit() + RESERVE; // (4)
   }
 
+  #close(socket: Socket): void {
+    this.#closing += 1;
+    socket.once("close", () => (this.#closing -= 1));
+    socket.destroy();
+  }
+
   #closeWaiting(wanted: number): boolean {
     const { answers, silent, busy } = this.#connections;
     if (answers.size - silent.size - busy() <= 0) return false;
@@ -70,7 +78,7 @@ export class ConnectionLimit {
     for (const [socket, open] of answers) {
       if (closed === wanted) break;
       if (open.length > 0 || silent.has(socket) || socket.destroyed) continue;
-      socket.destroy();
+      this.#close(socket);
       closed += 1;
     }
     return closed > 0;
@@ -81,7 +89,7 @@ export class ConnectionLimit {
     for (const [socket, since] of this.#connections.silent) {
       if (closed === wanted || this.#clock.now() - since < SILENT_MS) break;
       if (socket.destroyed) continue;
-      socket.destroy();
+      this.#close(socket);
       closed += 1;
     }
     return closed > 0;

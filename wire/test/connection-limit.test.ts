@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { connect, type Socket } from "node:net";
+import { connect, Socket } from "node:net";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { createSystemClock, FrontServer, isBeyondLimit, roomForCallers } from "../src/index.ts";
 import { SteppedClock } from "./support/stepped-clock.ts";
@@ -82,6 +82,21 @@ it("lets one that has not asked for a while go first, and not one that has just 
   await soon(() => newcomer.got().endsWith("within"));
   await soon(() => silent.socket.destroyed);
   expect(early.got()).toContain("beyond");
+});
+
+it("closes no more for a crowd that comes at once than the crowd takes", async () => {
+  const { server, call } = await listening(64, tells);
+  const callers = Array.from({ length: 64 }, () => call());
+  await soon(() => callers.every(({ got }) => got() !== ""));
+  // As connections come that are taken in one go.
+  const crowd = Array.from({ length: 8 }, () => new Socket());
+  onTestFinished(() => crowd.forEach((socket) => socket.destroy()));
+  for (const socket of crowd) server.emit("connection", socket);
+  const gone = () => callers.filter(({ socket }) => socket.destroyed).length;
+  await soon(() => gone() >= 8);
+  const last = call();
+  await soon(() => last.got().endsWith("within"));
+  expect(gone()).toBeLessThanOrEqual(11);
 });
 
 it("follows a limit that is changed", async () => {
