@@ -135,3 +135,19 @@ test("a certificate that cannot be used is told by `check` and at the start, wit
     stderr: expect.stringContaining(problem),
   });
 });
+
+test("a renewed certificate is taken though the file that names it has come to be refused meanwhile", async () => {
+  const [port = 0] = await freePorts(1);
+  for (const part of ["pem", "key.pem"]) await copyFile(join(folder, `server.${part}`), join(folder, `alone.${part}`));
+  const file = join(folder, "alone.yaml");
+  const text = `workers: []\nlisten: { port: ${port} }\ntls: { cert: alone.pem, key: alone.key.pem }\n`;
+  await writeFile(file, text);
+  const gateway = start(cleanup, ["gateway", "--config", file]);
+  await told(gateway, "listening");
+  await writeFile(file, `${text}nonsense: true\n`);
+  await told(gateway, "the changed configuration is refused");
+  await copyFile(join(folder, "renewed.pem"), join(folder, "alone.pem"));
+  await copyFile(join(folder, "renewed.key.pem"), join(folder, "alone.key.pem"));
+  const shown = () => shownAt(`https://127.0.0.1:${port}`);
+  await until(async () => (await shown()) === "Farmgate test renewed", "the gateway shows the renewed one");
+});

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { formatProblem } from "@farmgate/shared";
 import { createLog } from "@farmgate/wire";
@@ -62,10 +63,13 @@ async function runAgent(file: string, name: string | null, io: Io): Promise<void
     const pair = await pairAnew(opened, config.tls, io.clock.wall());
     if (pair !== null) agent.renew(pair);
   };
-  const stopRenewing = renewOnChange({ files: found.files, take, log });
+  const renewing = renewOnChange({ take, log });
+  // Whom it trusts waits for a restart, as all that it holds its engines by.
+  const shown = config.tls === null ? [] : [config.tls.cert, config.tls.key];
+  renewing.watch(shown.map((path) => resolve(opened.directory, path)));
   const close = () => {
     watching.stop();
-    stopRenewing();
+    renewing.stop();
     return agent.close();
   };
   const drainMs = () => longestStopMs(config);

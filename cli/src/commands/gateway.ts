@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { gatewayFiles, pairAnew } from "../config/certificate-files.ts";
 import { Certificates } from "../config/certificates.ts";
 import { gatewayPart } from "../config/gateway-part.ts";
-import { openConfig } from "../config/open-config.ts";
+import { openConfig, type OpenedConfig } from "../config/open-config.ts";
 import { portFlag } from "../flags.ts";
 import { graceful } from "../graceful-end.ts";
 import type { Io } from "../io.ts";
@@ -23,13 +23,13 @@ export function addGatewayCommand(program: Command, io: Io): void {
 }
 
 async function runGateway(file: string, port: number | null, io: Io): Promise<void> {
-  const read = async () => {
-    const opened = await openConfig(file, io.env);
+  const filesOf = async (opened: OpenedConfig) => {
     const found = new Certificates(opened, io.clock.wall());
     const files = await gatewayFiles(opened, gatewayPart(opened, port), found);
     found.orThrow();
     return { ...files, opened, found };
   };
+  const read = async () => filesOf(await openConfig(file, io.env));
   const known = fileState(file);
   const { config, tls, opened, found } = await read();
   const log = createLog("gateway");
@@ -40,24 +40,35 @@ async function runGateway(file: string, port: number | null, io: Io): Promise<vo
     config.listen,
     port === null ? `listen.port in ${file}` : "--port",
   );
-  const renew = async () => {
-    gateway.reload((await read()).config);
-    // By the names that it was started with: others wait for a restart.
-    const pair = await pairAnew(opened, config.tls, io.clock.wall());
-    if (pair !== null) gateway.renew(pair);
+  let inUse = opened;
+  // The configuration itself is not read again: it may be half written, or one that is refused.
+  const trustAnew = async (): Promise<void> => {
+    const from = inUse;
+    const next = await filesOf(from);
+    if (from !== inUse) return trustAnew();
+    gateway.reload(next.config);
   };
-  let stopRenewing = renewOnChange({ files: found.files, take: renew, log });
+  const renewing = renewOnChange({
+    log,
+    async take() {
+      // By the names that it was started with: others wait for a restart.
+      const pair = await pairAnew(opened, config.tls, io.clock.wall());
+      if (pair !== null) gateway.renew(pair);
+      await trustAnew();
+    },
+  });
+  renewing.watch(found.files);
   let drainMs = config.drain;
   const reload = (next: Awaited<ReturnType<typeof read>>) => {
-    stopRenewing();
-    stopRenewing = renewOnChange({ files: [...found.files, ...next.found.files], take: renew, log });
+    renewing.watch(next.found.files);
+    inUse = next.opened;
     drainMs = next.config.drain;
     return gateway.reload(next.config);
   };
   const watching = reloadOnChange({ file, known, read, reload, clock, log });
   const close = async () => {
     watching.stop();
-    stopRenewing();
+    renewing.stop();
     await gateway.close();
   };
   await graceful({ io, log, drainMs: () => drainMs, close, onHangUp: () => watching.look() }).ended;
