@@ -21,13 +21,12 @@ export interface ShapeFault {
  * 5. It has more headers than are read.
  */
 export function shapeFault({ method, httpVersion, headers, rawHeaders }: IncomingMessage): ShapeFault | null {
-  const bad = (message: string): ShapeFault => ({ status: "400 Bad Request", message });
   const is11 = httpVersion === "1.1";
   if (!is11 && httpVersion !== "1.0") return bad("The request must be HTTP/1.1 or HTTP/1.0."); // (1)
   if (method === "CONNECT" || method === "TRACE") return bad(`${method} is not served here.`); // (2)
-  const named = rawHeaders.filter((name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === "host");
-  if (named.length > 1) return bad("The request names two hosts."); // (3)
-  if (named.length === 0 && is11) return bad("The request names no host."); // (3)
+  const hosts = countHosts(rawHeaders);
+  if (hosts > 1) return bad("The request names two hosts."); // (3)
+  if (hosts === 0 && is11) return bad("The request names no host."); // (3)
   const coding = headers["transfer-encoding"];
   if (coding !== undefined && (!is11 || coding.toLowerCase() !== "chunked")) {
     return bad("The request's Transfer-Encoding must be chunked and nothing else, on HTTP/1.1."); // (4)
@@ -37,6 +36,19 @@ export function shapeFault({ method, httpVersion, headers, rawHeaders }: Incomin
     return { status: "431 Request Header Fields Too Large", message }; // (5)
   }
   return null;
+}
+
+function bad(message: string): ShapeFault {
+  return { status: "400 Bad Request", message };
+}
+
+/** Node keeps the first and tells of no other. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === "host") hosts += 1;
+  }
+  return hosts;
 }
 
 /** Answers it, and that nothing more is taken on this connection. */

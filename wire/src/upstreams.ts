@@ -17,22 +17,24 @@ export interface UpstreamTarget {
   ca?: string | null;
 }
 
+/** By address, then by trust: in one text, a long list of authorities would be gone over for each request. */
+type Pools = Map<string, Map<string | null, Upstream>>;
+
 /** One pool of connections per address and trust, made when it is first needed. */
 export class Upstreams {
   /** Limit on TCP and TLS together, in milliseconds. */
   #connectMs: number;
-  #byTarget = new Map<string, Upstream>();
+  #pools: Pools = new Map();
 
   constructor(connectMs: number) {
     this.#connectMs = connectMs;
   }
 
   to(target: UpstreamTarget): Upstream {
-    const key = keyOf(target);
-    let upstream = this.#byTarget.get(key);
+    let upstream = this.#known(target);
     if (upstream === undefined) {
       upstream = openUpstream(target, this.#connectMs);
-      this.#byTarget.set(key, upstream);
+      add(this.#pools, target, upstream);
     }
     return upstream;
   }
@@ -44,26 +46,38 @@ export class Upstreams {
 
   /** After a reload: pools that are not needed any more close once their running answers have ended. */
   configure(connectMs: number, targets: readonly UpstreamTarget[]): void {
-    const kept = new Map<string, Upstream>();
-    const wanted = new Set(targets.map(keyOf));
-    for (const [key, upstream] of this.#byTarget) {
-      if (connectMs === this.#connectMs && wanted.has(key)) kept.set(key, upstream);
-      else void upstream.pool.close();
+    const kept: Pools = new Map();
+    const left = new Set(this.#all());
+    for (const target of connectMs === this.#connectMs ? targets : []) {
+      const upstream = this.#known(target);
+      if (upstream === undefined) continue;
+      add(kept, target, upstream);
+      left.delete(upstream);
     }
+    for (const { pool } of left) void pool.close();
     this.#connectMs = connectMs;
-    this.#byTarget = kept;
+    this.#pools = kept;
   }
 
   /** Ends every connection now. */
   async destroy(): Promise<void> {
-    const all = [...this.#byTarget.values()];
-    this.#byTarget = new Map();
+    const all = this.#all();
+    this.#pools = new Map();
     await Promise.all(all.map(({ pool }) => pool.destroy()));
+  }
+
+  #known({ url, ca = null }: UpstreamTarget): Upstream | undefined {
+    return this.#pools.get(url)?.get(ca);
+  }
+
+  #all(): Upstream[] {
+    return [...this.#pools.values()].flatMap((byCa) => [...byCa.values()]);
   }
 }
 
-function keyOf({ url, ca = null }: UpstreamTarget): string {
-  return ca === null ? url : `${url} ${ca}`;
+function add(to: Pools, { url, ca = null }: UpstreamTarget, one: Upstream): void {
+  const byCa = to.get(url) ?? new Map<string | null, Upstream>();
+  to.set(url, byCa.set(ca, one));
 }
 
 function openUpstream({ url, ca = null }: UpstreamTarget, connectMs: number): Upstream {

@@ -31,6 +31,18 @@ describe("upstreams", () => {
     await fresh.pool.close();
   });
 
+  it("are found as fast with a long list of authorities, which a new configuration brings as a new text", () => {
+    const all = upstreams();
+    const bundle = () => ["# authorities\n".repeat(100_000), AUTHORITY].join("");
+    const target = { url: "https://h:1", ca: bundle() };
+    const { pool } = all.to(target);
+    const renewed = { url: "https://h:1", ca: bundle() };
+    all.configure(1_000, [renewed]);
+    const startedAt = performance.now();
+    for (let i = 0; i < 2_000; i += 1) expect(all.to(renewed).pool === pool).toBe(true);
+    expect(performance.now() - startedAt).toBeLessThan(500);
+  });
+
   it("let go of those that a new configuration does not name, and of all when the time to connect changes", () => {
     const all = upstreams();
     const [one, two] = [all.to({ url: "http://h:1" }), all.to({ url: "http://h:2" })];
