@@ -9,11 +9,11 @@ import {
   requestIdHeaders,
 } from "@farmgate/shared";
 import { answerError, type CallerSocket, type HttpHandler, onCallerLeft, onStalled } from "@farmgate/wire";
-import { stallError } from "../admission/come-again.ts";
 import type { Farm } from "../farm.ts";
 import { Call, type CallStart } from "../proxy/call.ts";
 import { forward } from "../proxy/forward.ts";
 import { corsHeaders, preflightHeaders } from "./cors.ts";
+import { stallError } from "./stall-error.ts";
 
 /**
  * What the gateway's server does with a request. Inference goes straight to `forward`; every other path goes to
@@ -51,7 +51,7 @@ export function createDoor(farm: Farm, control: HttpHandler): HttpHandler {
     }
     const call = new Call({ id, api, family, request, response, cors, ...startOf(farm) });
     onCallerLeft(request, response, () => call.leave());
-    onStalled(response, (stall) => call.leave(stallError(farm, stall)));
+    onStalled(response, (stall) => call.leave(stallError(stall, farm.config.timeouts.caller)));
     void forward(farm, call);
   };
 }
@@ -77,7 +77,7 @@ export function createSocketDoor(farm: Farm): (socket: CallerSocket) => void {
     const { family } = apiForm(api);
     const call = new Call({ id, api, family, request, response, socket, cors: [], ...startOf(farm) });
     socket.onLeft(() => call.leave());
-    onStalled(response, (stall) => call.leave(stallError(farm, stall)));
+    onStalled(response, (stall) => call.leave(stallError(stall, farm.config.timeouts.caller)));
     void forward(farm, call);
   };
 }
