@@ -73,7 +73,7 @@ function world({ unload = true, pinned = false, budget = "0", failing = [], read
 /** As the metrics tell them; only models that are served have a line. */
 async function evictions(metrics: AgentMetrics): Promise<string[]> {
   const view = new Scheduler(rulesOf(agentConfigSchema.parse({}), [])).view(0);
-  const models = ["a", "b", "c"].map((name) => ({ name }) as (typeof view.models)[number]);
+  const models = ["a", "b", "c"].map((name) => ({ name, queued: 0, running: 0 }) as (typeof view.models)[number]);
   const text = await metrics.text({ ...view, models });
   return text.split("\n").filter((line) => line.startsWith("farmgate_agent_evictions_total{"));
 }
