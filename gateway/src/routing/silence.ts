@@ -28,7 +28,8 @@ export interface SilentPair extends PairSilence {
  * The pairs that are silent now: their oldest request without a byte was sent longer ago than the pair takes, and no
  * byte of any answer of the pair has come since it was sent, so that an engine that serves others is none.
  *
- * Only the oldest is judged: those behind it may wait for it. Of a pair that is aside already that is its trial, whatever
+ * Only the oldest is judged: those behind it may wait for it. It may wait for them too, since an engine reads prompts in
+ * an order of its own: so it is given the time for the bytes of all that wait. Of a pair that is aside already that is its trial, whatever
  * still waits from before. Not judged is
  * 1. one whose pair is not known well enough, or
  * 2. that may have found the model not loaded: at first, or by a good catalogue that was asked for since. A catalogue
@@ -41,10 +42,10 @@ export function silentPairs(
   now: number,
 ): SilentPair[] {
   const silent: SilentPair[] = [];
-  for (const [oldest, lastDataAt] of oldestOfPairs(requests, workers)) {
+  for (const { oldest, waitingBytes, lastDataAt } of waitingPairs(requests, workers)) {
     const { worker, key, model, since, headCame } = oldest;
     // 1
-    const enoughMs = firstBytes.enoughMs(oldest, oldest.bytes);
+    const enoughMs = firstBytes.enoughMs(oldest, waitingBytes);
     if (enoughMs === null || now - since <= enoughMs) continue;
     const dataAt = Math.max(lastDataAt, firstBytes.answeredAt(worker, key) ?? Number.NEGATIVE_INFINITY);
     if (dataAt >= since) continue;
@@ -56,19 +57,30 @@ export function silentPairs(
   return silent;
 }
 
-/** The oldest request without a byte of each pair that has one, with when any of the pair's last had a byte. */
-function oldestOfPairs(requests: readonly Asked[], workers: readonly WorkerEntry[]): [Asked, number][] {
-  const pairs = new Map<string, { oldest: Asked | null; lastDataAt: number }>();
+/** The requests of a pair of which at least one is without a byte. */
+interface WaitingPair {
+  /** Of those without a byte. */
+  oldest: Asked;
+  /** Of those without a byte, together. */
+  waitingBytes: number;
+  /** When any of the pair's last had a byte. */
+  lastDataAt: number;
+}
+
+function waitingPairs(requests: readonly Asked[], workers: readonly WorkerEntry[]): WaitingPair[] {
+  const pairs = new Map<string, Omit<WaitingPair, "oldest"> & { oldest: Asked | null }>();
   for (const request of requests) {
     const name = `${request.worker}\n${request.key}`;
-    const pair = pairs.get(name) ?? { oldest: null, lastDataAt: Number.NEGATIVE_INFINITY };
+    const pair = pairs.get(name) ?? { oldest: null, waitingBytes: 0, lastDataAt: Number.NEGATIVE_INFINITY };
     pairs.set(name, pair);
-    if (request.lastDataAt !== null) pair.lastDataAt = Math.max(pair.lastDataAt, request.lastDataAt);
-    else if (!isFromBefore(workers, request) && (pair.oldest === null || request.since < pair.oldest.since)) {
-      pair.oldest = request;
+    if (request.lastDataAt !== null) {
+      pair.lastDataAt = Math.max(pair.lastDataAt, request.lastDataAt);
+    } else if (!isFromBefore(workers, request)) {
+      pair.waitingBytes += request.bytes;
+      if (pair.oldest === null || request.since < pair.oldest.since) pair.oldest = request;
     }
   }
-  return [...pairs.values()].flatMap(({ oldest, lastDataAt }) => (oldest === null ? [] : [[oldest, lastDataAt]]));
+  return [...pairs.values()].flatMap((pair) => (pair.oldest === null ? [] : [{ ...pair, oldest: pair.oldest }]));
 }
 
 /** Whether its pair is aside, and was before a trial was due that this could be. */

@@ -83,9 +83,12 @@ describe("a pair is not silent", () => {
     expect(silentAt(LATE, requests, entry, view)).toEqual([]);
   });
 
-  it("while its oldest prompt is a long one, however long those behind it wait", () => {
-    const view: FirstByteView = { ...seen, enoughMs: (_, bytes) => ENOUGH + 2.5 * bytes };
-    const requests = [asked({ bytes: 100_000 }), asked({ since: SENT + 10 })];
+  it.each([
+    ["its oldest prompt is a long one", 99_900, 100],
+    ["a long prompt came behind its oldest, which may be read first", 100, 99_900],
+  ])("while %s, however long the others wait", (_, first, second) => {
+    const view: FirstByteView = { ...seen, enoughMs: (_kind, bytes) => ENOUGH + 2.5 * bytes };
+    const requests = [asked({ bytes: first }), asked({ since: SENT + 10, bytes: second })];
     expect(silentAt(LATE + 100_000, requests, lists(), view)).toEqual([]);
     expect(silentAt(LATE + 250_000, requests, lists(), view)).toEqual(["a:m"]);
   });
