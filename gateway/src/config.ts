@@ -165,13 +165,15 @@ function checkModels({ models: { aliases, fallbacks, keepWarm } }: Shape, report
   }
 }
 
-function checkDoor({ keys, open, listen }: Shape, report: ReportProblem): void {
-  if (keys.length === 0 && !open && !isLoopback(listen.host)) {
-    report(
-      ["listen", "host"],
-      `other machines reach ${listen.host} and no keys are set: add \`keys\`, or set \`open: true\` to serve everyone`,
-    );
-  }
+function checkDoor(config: Shape, report: ReportProblem): void {
+  const fault = doorFault(config);
+  if (fault !== null) report(["listen", "host"], fault);
+}
+
+/** Why it must not listen there; null: it may. */
+export function doorFault({ keys, open, listen }: Shape): string | null {
+  if (keys.length > 0 || open || isLoopback(listen.host)) return null;
+  return `other machines reach ${listen.host} and no keys are set: add \`keys\`, or set \`open: true\` to serve everyone`;
 }
 
 /** What of it says who may come in. */

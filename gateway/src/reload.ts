@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CatalogPoller } from "./catalog/poller.ts";
-import { accessRules, type GatewayConfig } from "./config.ts";
+import { accessRules, doorFault, type GatewayConfig } from "./config.ts";
 import type { Farm } from "./farm.ts";
 import { wantedCopies } from "./placement/wanted-copies.ts";
 import { nameRules } from "./routing/resolve-name.ts";
@@ -14,7 +14,10 @@ export interface Reloaded {
 
 const RESTART_KEYS: ReadonlySet<string> = new Set(["listen", "tls", "redis"]);
 
-/** Puts a changed configuration in force. What is running goes on; what waits is looked at anew. */
+/**
+ * Puts a changed configuration in force. What is running goes on; what waits is looked at anew. Throws, with everything as
+ * it was, when it would open to all the address that it listens on until a restart.
+ */
 export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfig): Reloaded {
   const before = farm.config;
   const keys = Object.keys(next) as (keyof GatewayConfig)[];
@@ -25,6 +28,8 @@ export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfi
   // What runs stays as it was started, so that changing it back is no change.
   const { listen, tls, redis } = before;
   const config = { ...next, listen, tls, redis };
+  const fault = doorFault(config);
+  if (fault !== null) throw new Error(`listen.host: until a restart ${fault}`);
   farm.config = config;
   farm.names = nameRules(config.models);
   farm.access.configure(accessRules(config));

@@ -120,4 +120,17 @@ describe("a changed configuration", () => {
       restartNeeded: ["listen"],
     });
   });
+
+  it("does not drop its keys while it still listens where other machines come in", async () => {
+    const keys = [{ name: "k", key: "secret" }];
+    // This machine all the same, but not as far as the configuration knows.
+    const gateway = await runGateway({ listen: { host: "127.1", port: 0 }, keys });
+    const inside = configOf({ listen: { host: "127.0.0.1", port: 0 } });
+    expect(() => gateway.reload(inside)).toThrow(/until a restart other machines reach .* and no keys are set/);
+    expect((await chat(gateway)).status).toBe(401);
+    expect(gateway.reload({ ...inside, keys: configOf({ keys }).keys })).toEqual({
+      applied: false,
+      restartNeeded: ["listen"],
+    });
+  });
 });

@@ -31,7 +31,8 @@ export interface Connections {
  * 1. of the oldest that waits for its next request;
  * 2. of the oldest that has not asked for a while.
  * 3. Where all are at work, it is one of the reserve.
- * 4. What comes beyond that is closed as it comes, which costs next to nothing.
+ * 4. What comes beyond that is closed as it comes, which costs next to nothing; those after it get in all the same, in
+ *    the place of others as in (1) and (2), or a crowd that never asks would keep the door shut for all.
  */
 export class ConnectionLimit {
   readonly #server: Server;
@@ -48,6 +49,7 @@ export class ConnectionLimit {
     this.#clock = clock;
     this.#limit = limit;
     this.#adjust();
+    server.on("drop", () => void this.#free(RESERVE)); // (4)
   }
 
   /** A connection has come, and is among the others. */
@@ -56,9 +58,13 @@ export class ConnectionLimit {
     const limit = this.#limit();
     const tooMany = this.#connections.answers.size - this.#closing - limit;
     if (tooMany <= 0) return;
-    const wanted = tooMany + Math.floor(limit * ROOM);
-    const isFreed = this.#closeWaiting(wanted) || this.#closeSilent(wanted); // (1), (2)
-    if (!isFreed) beyond.add(socket); // (3)
+    if (!this.#free(tooMany)) beyond.add(socket); // (3)
+  }
+
+  /** False: nobody could go. */
+  #free(places: number): boolean {
+    const wanted = places + Math.floor(this.#limit() * ROOM);
+    return this.#closeWaiting(wanted) || this.#closeSilent(wanted); // (1), (2)
   }
 
   #adjust(): void {

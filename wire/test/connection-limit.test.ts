@@ -99,6 +99,26 @@ it("closes no more for a crowd that comes at once than the crowd takes", async (
   expect(gone()).toBeLessThanOrEqual(11);
 });
 
+it("lets callers in again after a crowd that never asks has taken every place, the reserve's too", async () => {
+  const { server, call, clock: time } = await listening(2, tells);
+  let open = 0;
+  server.on("connection", (socket) => {
+    open += 1;
+    socket.on("close", () => (open -= 1));
+  });
+  for (let i = 0; i < 66; i += 1) call("");
+  await soon(() => open === 66);
+  const early = call();
+  await soon(() => early.socket.destroyed);
+  expect(open).toBe(66);
+  time.move(6_000);
+  const first = call();
+  await soon(() => first.socket.destroyed);
+  await soon(() => open < 66);
+  const next = call();
+  await soon(() => next.got().endsWith("within"));
+});
+
 it("follows a limit that is changed", async () => {
   const { call, setLimit } = await listening(1, tells);
   const first = call();

@@ -2,20 +2,24 @@
 const SLOTS = 30;
 const SLOT_MS = 2_000;
 
-/** How many requests end in a second, by what has ended lately. `now` is in milliseconds. */
+/** How many requests end in a second, and how long they took, by what has ended lately. `now` is in milliseconds. */
 export class DrainRate {
   readonly #counts = new Uint32Array(SLOTS);
+  /** Milliseconds that those of each slot were under way, together. */
+  readonly #lasted = new Float64Array(SLOTS);
   /** The number of the newest slot. */
   #newest = 0;
   #total = 0;
   /** Since when it counts; null: nothing has ended yet. */
   #since: number | null = null;
 
-  /** A request has ended that a worker had been asked. */
-  ended(now: number): void {
+  /** A request has ended that a worker had been asked; it was under way for `ms`. */
+  ended(now: number, ms: number): void {
     this.#since ??= now;
     this.#moveTo(now);
-    this.#counts[this.#newest % SLOTS] = (this.#counts[this.#newest % SLOTS] ?? 0) + 1;
+    const at = this.#newest % SLOTS;
+    this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+    this.#lasted[at] = (this.#lasted[at] ?? 0) + ms;
     this.#total += 1;
   }
 
@@ -28,6 +32,13 @@ export class DrainRate {
     return (this.#total * 1_000) / Math.max(spanMs, SLOT_MS / 2);
   }
 
+  /** How long one was under way, in the mean of them, in seconds; null: nothing has ended lately. */
+  meanS(now: number): number | null {
+    this.#moveTo(now);
+    if (this.#total === 0) return null;
+    return this.#lasted.reduce((sum, ms) => sum + ms, 0) / this.#total / 1_000;
+  }
+
   #moveTo(now: number): void {
     const slot = Math.floor(now / SLOT_MS);
     const passed = Math.min(slot - this.#newest, SLOTS);
@@ -35,6 +46,7 @@ export class DrainRate {
       const at = (slot - passed + i) % SLOTS;
       this.#total -= this.#counts[at] ?? 0;
       this.#counts[at] = 0;
+      this.#lasted[at] = 0;
     }
     if (slot > this.#newest) this.#newest = slot;
   }

@@ -63,7 +63,8 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
   leaveKey();
   call.share.release();
   farm.live.leave(call);
-  if (call.firstSentAt !== null) farm.drainRate.ended(farm.clock.now());
+  const now = farm.clock.now();
+  if (call.firstSentAt !== null) farm.drainRate.ended(now, now - call.arrivedAt);
   farm.accounts.add(call, served);
 }
 
