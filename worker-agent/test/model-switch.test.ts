@@ -70,8 +70,11 @@ function world({ unload = true, pinned = false, budget = "0", failing = [], read
   return { done, holders, metrics, swap, switching };
 }
 
+/** As the metrics tell them; only models that are served have a line. */
 async function evictions(metrics: AgentMetrics): Promise<string[]> {
-  const text = await metrics.text(new Scheduler(rulesOf(agentConfigSchema.parse({}), [])).view(0));
+  const view = new Scheduler(rulesOf(agentConfigSchema.parse({}), [])).view(0);
+  const models = ["a", "b", "c"].map((name) => ({ name, queued: 0, running: 0 }) as (typeof view.models)[number]);
+  const text = await metrics.text({ ...view, models });
   return text.split("\n").filter((line) => line.startsWith("farmgate_agent_evictions_total{"));
 }
 

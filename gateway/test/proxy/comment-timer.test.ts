@@ -51,7 +51,17 @@ function enter(farm: Farm, id: string, more: object = {}) {
   };
   const tap = { heldBytes: 0 };
   const times = { arrivedAt: now, commentedAt: null, firstByteAt: null };
-  const call = { id, response, tap, ...times, goneError: null, takesComments: true, cors: [], opened: false, ...more };
+  const call = {
+    id,
+    response,
+    tap,
+    ...times,
+    goneError: null,
+    takesComments: true,
+    ownHeaders: [],
+    opened: false,
+    ...more,
+  };
   farm.live.enter(call as unknown as Call);
   farm.comments.watch();
   return { call: call as unknown as Call, sent, response };
