@@ -77,7 +77,7 @@ describe.each([
       ["used", "a sign of life", "HTTP/1.1 102 Processing\r\n\r\n"],
     ])("was no idle one: %s, after %s", async (state, _what, sent) => {
       const ask = await upstream(tls, state === "used" ? [good, ends(by, sent)] : [ends(by, sent)]);
-      if (state === "used") expect(await ask()).toEqual({ ok: true });
+      if (state === "used") await ask();
       const failure = { phase: "first_byte", kind: "reset", reused: false, begun: true };
       expect(await ask()).toMatchObject({ ok: false, failure });
     });
