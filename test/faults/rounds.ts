@@ -8,6 +8,7 @@ import { startAgentRig } from "./rig/agent.ts";
 import { type Footprint, footprint } from "./rig/front.ts";
 import { type Rig, startGatewayRig } from "./rig/gateway.ts";
 import { callerRound, goodRound, type Row, workerRound } from "./round.ts";
+import { chainRounds } from "./systems/chain-rounds.ts";
 import { processRounds } from "./systems/process-rounds.ts";
 import { systemRounds } from "./systems/system-rounds.ts";
 
@@ -53,6 +54,7 @@ export async function runRounds(cleanup: Cleanup, options: Options, say: (line: 
     ];
     if (rounds.length > 0) await onOneRig(await start(cleanup, clock), rounds, random, add, outcome);
   }
+  for (const row of await chainRounds(cleanup, requests, random, clock, isWanted)) add(row);
   for (const row of await processRounds(cleanup, requests, random, clock, isWanted)) add(row);
   for (const row of await systemRounds(cleanup, requests, random, clock, isWanted)) add(row);
   return outcome;

@@ -11,26 +11,24 @@ export interface ExchangeFailure {
    * gone: the upstream was found to be away while it was waited for.
    */
   kind: "refused" | "unreachable" | "timeout" | "reset" | "protocol" | "cancelled" | "gone";
-  /** It broke before any answer, and had carried one before, so that its idle end may have raced this request. */
+  /** It broke before any byte, and had carried an answer before, so that its idle end may have raced this request. */
   reused: boolean;
+  /** It broke when bytes of this answer had come, but not yet its whole head. */
+  begun?: true;
   /** For the log and the error text: short, without the peer's own bytes. */
   message: string;
 }
 
-interface UndiciError extends Error {
-  code?: string;
-  socket?: { bytesRead?: number };
-}
-
-/** What an undici error means. Codes: undici `lib/core/errors.js` and Node's system errors. */
-export function failureOf(error: UndiciError, phase: ExchangePhase): ExchangeFailure {
+/**
+ * What an undici error means; of what the connection had carried it knows nothing. Codes: undici `lib/core/errors.js`
+ * and Node's system errors.
+ */
+export function failureOf(error: Error & { code?: string }, phase: ExchangePhase): ExchangeFailure {
   const code = error.code ?? "";
-  // Once the head has come, bytes were read of this very answer.
-  const reused = phase === "first_byte" && (error.socket?.bytesRead ?? 0) > 0;
   const failure = (kind: ExchangeFailure["kind"], at: ExchangePhase = phase) => ({
     phase: at,
     kind,
-    reused,
+    reused: false,
     message: code === "" ? error.name : (peerTlsTrouble(code) ?? code),
   });
   // Before anything that it could break: nothing was sent to whom nobody trusts.

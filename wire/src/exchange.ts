@@ -5,6 +5,7 @@ import type { Dispatcher } from "undici";
 import { Drain, type DrainLimits } from "./drain.ts";
 import { type ExchangePhase, failureOf } from "./exchange-failure.ts";
 import type { ExchangeOutcome, ExchangeSink } from "./exchange-sink.ts";
+import { withSocketOf } from "./request-socket.ts";
 
 export interface ExchangeRequest {
   origin: string;
@@ -48,8 +49,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #startedAt: number;
   /** From when the time for the first byte counts. */
   #firstByteFrom: number;
-  /** The upstream has told that it works on the request. */
-  #processing = false;
+  /** On which the request went out; null: it has not yet. */
+  #socket: Socket | null = null;
+  /** What that had brought for earlier requests, in bytes. */
+  #readBefore = 0;
   /** Answers below 200 so far. */
   #interim = 0;
   #lastByteAt: number;
@@ -141,8 +144,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#ended) controller.abort(new Error("cancelled"));
-    else this.#phase = "first_byte";
+    if (this.#ended) {
+      controller.abort(new Error("cancelled"));
+      return;
+    }
+    this.#phase = "first_byte";
+    withSocketOf((socket) => {
+      this.#socket = socket;
+      this.#readBefore = socket.bytesRead;
+    });
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
@@ -189,9 +199,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
     const failure = failureOf(error, this.#phase);
-    // The upstream had told that it has this very request: its connection was no idle one that ended.
-    const reused = failure.reused && !this.#processing;
-    this.#end({ ok: false, failure: { ...failure, reused } });
+    if (failure.phase !== "first_byte" || this.#socket === null) return this.#end({ ok: false, failure });
+    // What tells that it works on the request, or begins its head, has this very request: that was no idle end.
+    const begun = this.#socket.bytesRead > this.#readBefore;
+    const reused = this.#readBefore > 0 && !begun;
+    this.#end({ ok: false, failure: { ...failure, reused, ...(begun && { begun }) } });
   }
 
   #takeInterim(status: number): void {
@@ -200,7 +212,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#interim > MOST_INTERIM) {
       this.#fail("first_byte", "protocol", "no end of answers below 200");
     } else if (status === PROCESSING && this.#timeouts.restartOnProcessing === true) {
-      this.#processing = true;
       if (now - this.#startedAt < LONGEST_PROCESSING_MS) this.#firstByteFrom = now;
     }
   }

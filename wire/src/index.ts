@@ -23,6 +23,7 @@ export * from "./read-body.ts";
 export * from "./refuse-nonsense.ts";
 export * from "./request-headers.ts";
 export { onStalled, type Stall } from "./stalled-callers.ts";
+export * from "./steadily.ts";
 export * from "./system-clock.ts";
 export type { TlsPair } from "./tls-door.ts";
 export { tlsTrouble } from "./tls-words.ts";

@@ -28,7 +28,8 @@ export function takeRequest(fullAt: number | undefined, now: number, perMinute: 
 /** The same without asking for one. */
 export function allowance(fullAt: number | undefined, now: number, perMinute: number): Allowance {
   const each = MINUTE_MS / perMinute;
-  const from = Math.max(fullAt ?? now, now);
+  // Never more than a minute's worth is spent, however the clock has jumped.
+  const from = Math.min(Math.max(fullAt ?? now, now), now + MINUTE_MS);
   const resetMs = from - now;
   // What is left of the time may miss a whole request by the last bit of a fraction.
   const remaining = Math.max(0, Math.floor((MINUTE_MS - resetMs) / each + 1e-6));

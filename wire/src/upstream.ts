@@ -22,27 +22,17 @@ export function trusting(ca: string | null): { minVersion: "TLSv1.2"; secureCont
  * client's own but the connect one (an Exchange keeps the others). Redirects are not followed.
  */
 export function createUpstream(origin: string, options: UpstreamOptions): Pool {
-  const connect = buildConnector({
-    ...trusting(options.ca ?? null),
-    timeout: options.connectMs,
-    keepAlive: true,
-    keepAliveInitialDelay: 30_000,
-  });
   return new Pool(origin, {
     connections: null,
     pipelining: 1,
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: options.keepAliveMs ?? 4_000,
-    connect(target, callback) {
-      connect(target, (...result) => {
-        const socket = result[1];
-        // A plain ECONNRESET does not say whether its connection had been used; this listener runs first and does.
-        socket?.on("error", (error: Error & { socket?: object }) => {
-          error.socket ??= { bytesRead: socket.bytesRead };
-        });
-        callback(...result);
-      });
-    },
+    connect: buildConnector({
+      ...trusting(options.ca ?? null),
+      timeout: options.connectMs,
+      keepAlive: true,
+      keepAliveInitialDelay: 30_000,
+    }),
   });
 }

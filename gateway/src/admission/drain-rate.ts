@@ -39,8 +39,18 @@ export class DrainRate {
     return this.#lasted.reduce((sum, ms) => sum + ms, 0) / this.#total / 1_000;
   }
 
+  #forget(slot: number, now: number): void {
+    this.#counts.fill(0);
+    this.#lasted.fill(0);
+    this.#total = 0;
+    this.#newest = slot;
+    this.#since = now;
+  }
+
   #moveTo(now: number): void {
     const slot = Math.floor(now / SLOT_MS);
+    // The clock has gone back: what was counted is of a time to come.
+    if (slot < this.#newest) this.#forget(slot, now);
     const passed = Math.min(slot - this.#newest, SLOTS);
     for (let i = 1; i <= passed; i += 1) {
       const at = (slot - passed + i) % SLOTS;

@@ -159,7 +159,11 @@ export class Attempt implements ExchangeSink {
   upgraded(rawHeaders: string[], upstream: Socket): void {
     this.#status = 101;
     this.#tunnel = this.#target.join(rawHeaders, upstream, (broke) => {
-      this.#done({ kind: "relayed", status: 101, broke: this.#cancelled ? CANCELLED : broke && brokenBy(broke) });
+      this.#done({
+        kind: "relayed",
+        status: 101,
+        broke: this.#cancelled ? CANCELLED : broke && failureOf(broke, "body"),
+      });
     });
   }
 
@@ -280,8 +284,4 @@ const CANCELLED: ExchangeFailure = { phase: "body", kind: "cancelled", reused: f
 /** Also without a word on it: that is what these APIs answer. */
 function isJson(rawHeaders: readonly string[]): boolean {
   return /^(application\/json\b|$)/i.test(headerValue(rawHeaders, "content-type") ?? "");
-}
-
-function brokenBy(error: Error): ExchangeFailure {
-  return { ...failureOf(error, "body"), reused: false };
 }

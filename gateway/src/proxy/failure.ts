@@ -23,8 +23,10 @@ export type FailedAttempt = { worker: string } & (
        * became unhealthy while its answer was waited for.
        */
       kind: "refused" | "unreachable" | "timeout" | "reset" | "protocol" | "gone" | "dropped";
-      /** The connection had carried an answer before. */
+      /** The connection had carried an answer before, and nothing of this one came. */
       reused: boolean;
+      /** Bytes of this answer's head had come. */
+      begun?: true;
       message: string;
     }
 );
@@ -49,7 +51,7 @@ export interface FailureRules {
  */
 export function readDrop(tried: FailedAttempt, dropsBadRequests: boolean): FailedAttempt {
   if (!dropsBadRequests || tried.by === "answer") return tried;
-  const dropped = tried.kind === "reset" && tried.phase === "first_byte" && !tried.reused;
+  const dropped = tried.kind === "reset" && tried.phase === "first_byte" && !tried.reused && tried.begun !== true;
   return dropped ? { ...tried, kind: "dropped" } : tried;
 }
 

@@ -39,14 +39,16 @@ export class RetryBudget {
 
   /** In how many seconds retries that were taken are counted no more, at least 1. */
   roomInS(now: number): number {
+    this.#second(now);
     const oldest = this.#seconds.find(({ retries }) => retries > 0);
     return oldest === undefined ? 1 : Math.max(1, oldest.at + WINDOW_S - Math.floor(now / 1_000));
   }
 
-  /** The one of `now`; those that are over are forgotten. */
+  /** The one of `now`; those that are over are forgotten, and those to come where the clock has gone back. */
   #second(now: number): Second {
     const at = Math.floor(now / 1_000);
     while (this.#seconds[0] !== undefined && this.#seconds[0].at <= at - WINDOW_S) this.#seconds.shift();
+    while ((this.#seconds.at(-1)?.at ?? at) > at) this.#seconds.pop();
     const last = this.#seconds.at(-1);
     if (last?.at === at) return last;
     const next = { at, requests: 0, retries: 0 };

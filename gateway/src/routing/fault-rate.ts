@@ -24,7 +24,7 @@ const MOST = 20;
 
 /** The outcomes that count after one more; empty where none of them is a failure: there is nothing to remember. */
 export function withOutcome(last: readonly Outcome[], next: Outcome): readonly Outcome[] {
-  const kept = last.filter(({ at }) => at > next.at - WINDOW_MS).slice(1 - MOST);
+  const kept = last.filter(({ at }) => at > next.at - WINDOW_MS && at <= next.at).slice(1 - MOST);
   return next.failed || kept.some(({ failed }) => failed) ? [...kept, next] : [];
 }
 

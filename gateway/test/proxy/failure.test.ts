@@ -255,6 +255,7 @@ describe("a connection that an engine closes without a byte", () => {
   it("is a broken connection all the same after a byte, on a used connection, or of another kind", () => {
     for (const other of [
       connection("reset", "first_byte", true),
+      { ...connection("reset", "first_byte"), begun: true } as const,
       connection("reset", "body"),
       connection("reset", "connect"),
       connection("refused", "connect"),

@@ -27,6 +27,8 @@ export class FailureBudget {
   /** Milliseconds until the model is tried again; 0 when it may be tried now. */
   refusedFor(now: number): number {
     if (!this.#spent) return 0;
+    // The clock has gone back: the pause begins anew.
+    this.#failedAt = Math.min(this.#failedAt, now);
     return Math.max(0, this.#failedAt + this.#pause - now); // (3)
   }
 

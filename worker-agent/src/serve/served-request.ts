@@ -178,7 +178,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
     const headers = ["connection", "Upgrade", "upgrade", "websocket", ...answerHeadersForCaller(rawHeaders), ...own];
     this.#tunnel = new Tunnel(socket.switch(headers), engine, this.#context.clock, (broke) => {
       if (this.#left !== null) return this.#finish(499, this.#left);
-      const why = this.#cutBy ?? (broke && toFarmError({ ...failureOf(broke, "body"), reused: false }, model.name));
+      const why = this.#cutBy ?? (broke && toFarmError(failureOf(broke, "body"), model.name));
       this.#finish(why?.status ?? 101, why?.message ?? null);
     });
   }

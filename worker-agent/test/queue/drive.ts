@@ -1,4 +1,5 @@
 import { assert, Machine, type SwapEffect } from "./machine.ts";
+import { steadily } from "@farmgate/wire";
 import { Scheduler } from "../../src/queue/scheduler.ts";
 import { SortedList } from "../../src/queue/sorted-list.ts";
 import type { ModelRules, SchedulerEvent, SchedulerEffect } from "../../src/queue/types.ts";
@@ -42,6 +43,9 @@ export class Drive {
   readonly waits = new Map<string, number>();
   readonly servedPerLoad: number[] = [];
   now = 0;
+  /** How far the scheduler's clock is ahead by its jumps. */
+  #ahead = 0;
+  readonly #clock = steadily(() => this.now + this.#ahead);
   readonly #work: Workload;
   readonly #steps = new SortedList<Step>((a, b) => a.at - b.at || a.seq - b.seq);
   readonly #arrivals: Map<string, Arrival>;
@@ -71,6 +75,7 @@ export class Drive {
     for (const { at, model } of work.foundAt ?? []) this.at(at, () => this.#find(model));
     for (const { at, model } of work.unloadAt ?? []) this.at(at, () => this.send({ type: "unload", model }));
     for (const { at, models } of work.lists ?? []) this.at(at, () => this.#list(models));
+    for (const { at, by } of work.jumps ?? []) this.at(at, () => void (this.#ahead += by));
     if (work.startAt !== undefined) this.at(work.startAt, () => this.send({ type: "tick" }));
     const last = work.arrivals.reduce((latest, { at }) => Math.max(latest, at), 0);
     const pace = work.extraTickMs ?? Number.POSITIVE_INFINITY;
@@ -98,7 +103,7 @@ export class Drive {
   }
 
   send(event: SchedulerEvent): void {
-    for (const effect of this.scheduler.on(event, this.now)) this.#carryOut(effect);
+    for (const effect of this.scheduler.on(event, this.#clock())) this.#carryOut(effect);
   }
 
   longestWait(): number {
@@ -106,7 +111,9 @@ export class Drive {
   }
 
   #arrive(arrival: Arrival): void {
-    const { id, model } = arrival;
+    const { id, model, arrivedAt, deadlineAt } = arrival;
+    const now = this.#clock();
+    const onItsClock = (at: number) => now + at - this.now;
     this.send({
       type: "arrive",
       job: {
@@ -115,8 +122,8 @@ export class Drive {
         model,
         caller: arrival.caller ?? "",
         priority: arrival.priority ?? "interactive",
-        arrivedAt: arrival.arrivedAt ?? this.now,
-        deadlineAt: arrival.deadlineAt ?? null,
+        arrivedAt: onItsClock(arrivedAt ?? this.now),
+        deadlineAt: typeof deadlineAt === "number" ? onItsClock(deadlineAt) : null,
         kind: arrival.kind ?? "request",
       },
     });
@@ -176,8 +183,9 @@ export class Drive {
       case "wake": {
         const mine = ++this.#wake;
         if (effect.at === null) return;
-        assert(effect.at > this.now, `a wake at ${effect.at} asked for at ${this.now}`);
-        return this.at(effect.at + (this.#work.tickLateMs ?? 0), () => {
+        const now = this.#clock();
+        assert(effect.at > now, `a wake at ${effect.at} asked for at ${now}`);
+        return this.at(this.now + (effect.at - now) + (this.#work.tickLateMs ?? 0), () => {
           if (mine === this.#wake) this.send({ type: "tick" });
         });
       }
@@ -201,7 +209,7 @@ export class Drive {
   #swap(effect: SwapEffect): void {
     const { model, victims } = effect;
     const rules = this.#rules.find(({ name }) => name === model);
-    const waiting = this.scheduler.view(this.now).models.find(({ name }) => name === model)?.queued ?? 0;
+    const waiting = this.scheduler.view(this.#clock()).models.find(({ name }) => name === model)?.queued ?? 0;
     const wished = rules?.pinned === true || rules?.preload === true || rules?.restart === true;
     this.machine.beginSwap(effect, waiting > 0 || wished);
     this.swaps.push(model);
@@ -238,7 +246,7 @@ export class Drive {
   #checkNothingForgotten(): void {
     const forgotten = [...this.#arrivals.keys()].filter((id) => !this.ended.has(id));
     assert(forgotten.length === 0, `forgotten: ${forgotten.slice(0, 5).join(" ")}`);
-    const view = this.scheduler.view(this.now);
+    const view = this.scheduler.view(this.#clock());
     assert(view.depth === 0 && view.inflight === 0, "the scheduler holds on to something");
     assert(this.machine.operating === view.swappingTo || view.swappingTo === null, "a swap that does not run");
   }

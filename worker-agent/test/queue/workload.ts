@@ -38,6 +38,8 @@ export interface Workload {
   lists?: readonly { at: number; models: readonly ModelRules[] }[];
   /** The first tick, with which models that nobody waits for begin to be loaded. */
   startAt?: number;
+  /** How the scheduler's clock jumps. */
+  jumps?: readonly { at: number; by: number }[];
   /** How late each tick is. */
   tickLateMs?: number;
   /** Ticks that nobody asked for, each so many milliseconds up to the last arrival. */
