@@ -14,6 +14,8 @@ export default defineConfig({
           name: "unit",
           include: ["{shared,engines,wire,worker-agent,gateway,simulator,cli}/test/**/*.test.ts"],
           testTimeout: 20_000,
+          // By itself it would leave a core of two idle.
+          maxWorkers: "100%",
         },
       },
       {
