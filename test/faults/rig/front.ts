@@ -28,16 +28,25 @@ async function underWay({ kind, url }: Front): Promise<string> {
   return busy.join(", ");
 }
 
+/** As `underWay`; a door that is shut, as it may be while callers hold all of its places, is no rest either. */
+async function trouble(front: Front): Promise<string> {
+  try {
+    return await underWay(front);
+  } catch (error) {
+    return `the ${front.kind} does not answer: ${String(error)}`;
+  }
+}
+
 /** Resolves with what is wrong after a round: null where all has come to rest. */
 export async function unrest(front: Front, ceilingMs: number = 8_000): Promise<string | null> {
   const { child } = front.process;
   if (child.exitCode !== null || child.signalCode !== null) return `the ${front.kind} has ended`;
   let last = "";
   try {
-    await until(async () => (last = await underWay(front)) === "", "rest", ceilingMs);
+    await until(async () => (last = await trouble(front)) === "", "rest", ceilingMs);
     return null;
-  } catch (error) {
-    return last === "" ? `the ${front.kind} does not answer: ${String(error)}` : last;
+  } catch {
+    return last;
   }
 }
 
