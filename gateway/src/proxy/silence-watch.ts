@@ -23,12 +23,20 @@ export class SilenceWatch {
       this.#looks = false;
       const farm = this.#farm();
       const calls = farm.live.all();
-      const { workers } = farm.catalog.current;
-      const silent = silentPairs(calls.flatMap(askedOf), workers, farm.firstBytes, farm.clock.now());
-      for (const pair of silent) farm.catalog.apply({ type: "silent", ...pair });
+      // Thousands of streams that flow cost no more than this look.
+      if (calls.some(waitsForByte)) tellSilent(farm, calls);
       if (calls.length > 0) this.watch();
     });
   }
+}
+
+function waitsForByte({ attempt }: Call): boolean {
+  return attempt !== null && attempt.lastDataAt === null;
+}
+
+function tellSilent({ catalog, firstBytes, clock }: Farm, calls: readonly Call[]): void {
+  const silent = silentPairs(calls.flatMap(askedOf), catalog.current.workers, firstBytes, clock.now());
+  for (const pair of silent) catalog.apply({ type: "silent", ...pair });
 }
 
 /** What of a request under way is judged; nothing where its caller has left, or it is to be a WebSocket. */
