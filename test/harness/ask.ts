@@ -10,7 +10,7 @@ export interface Answer {
   sentAt: number;
   firstByteAt: number;
   endedAt: number;
-  /** The body ended as HTTP has it, not by a broken connection. */
+  /** The body was read to the end that HTTP has for it, not to a broken connection. */
   complete: boolean;
 }
 
@@ -37,6 +37,7 @@ export function ask(
 ): Asked {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const sentAt = performance.now();
+  let left = false;
   let outgoing: ClientRequest | null = null;
   let incoming: IncomingMessage | null = null;
   const pieces: Buffer[] = [];
@@ -62,11 +63,17 @@ export function ask(
     outgoing.on("error", () => resolve({ ...broken, endedAt: performance.now() }));
     outgoing.on("response", (response) => {
       let firstByteAt = Number.NaN;
+      let complete = false;
       incoming = response;
       response.on("data", (piece: Buffer) => {
         if (pieces.length === 0) firstByteAt = performance.now();
         pieces.push(piece);
         started();
+      });
+      // Not `response.complete`: that is true while the end of the body still waits to be read, and whoever leaves then
+      // gets an "end" without it.
+      response.on("end", () => {
+        complete = !left;
       });
       response.on("error", () => {});
       response.on("close", () => {
@@ -79,7 +86,7 @@ export function ask(
           sentAt,
           firstByteAt,
           endedAt: performance.now(),
-          complete: response.complete,
+          complete,
         });
       });
     });
@@ -90,7 +97,10 @@ export function ask(
     firstByte,
     received: () => Buffer.concat(pieces),
     head: () => incoming,
-    leave: () => outgoing?.destroy(),
+    leave: () => {
+      left = true;
+      outgoing?.destroy();
+    },
   };
 }
 

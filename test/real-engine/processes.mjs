@@ -10,15 +10,27 @@ const PATIENCE_MS = 15_000;
 
 export const swapScript = fileURLToPath(new URL("./swap.sh", import.meta.url));
 
-/** A port that nobody listens on now. @returns {Promise<number>} */
-export function freePort() {
-  return new Promise((resolve, reject) => {
+/** Below the ports that the system gives to outgoing connections, which could take one before its program does. */
+const FIRST_PORT = 19_000;
+const PORTS = 1_000;
+
+/** Different ports on loopback that nobody listens on now. @param {number} count @returns {Promise<number[]>} */
+export async function freePorts(count) {
+  const start = Math.floor(Math.random() * PORTS);
+  const ports = [];
+  for (let tried = 0; ports.length < count && tried < PORTS; tried += 1) {
+    const port = FIRST_PORT + ((start + tried) % PORTS);
+    if (await isFree(port)) ports.push(port);
+  }
+  return ports;
+}
+
+/** @param {number} port @returns {Promise<boolean>} */
+function isFree(port) {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
-      server.close(() => resolve(port));
-    });
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 }
 

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { get, waitFor, waitForHealth } from "./client.mjs";
-import { freePort, startNode, swap, swapScript } from "./processes.mjs";
+import { startNode, swap, swapScript } from "./processes.mjs";
 
 export const WORKER = "story-box";
 
@@ -12,6 +12,7 @@ export const WORKER = "story-box";
  * @property {string} folder of this run: configuration, state and logs
  * @property {NodeJS.ProcessEnv} env what the swap script needs
  * @property {Record<string, string>} engines each model's engine, by the model's name
+ * @property {{ agent: number, gateway: number }} ports for the farm's own programs
  *
  * @typedef {object} Rig
  * @property {boolean} direct
@@ -42,20 +43,19 @@ export function directRig({ env, engines }) {
 }
 
 /** @param {Place} place @returns {Promise<Rig>} */
-export async function farmRig({ root, folder, env, engines }) {
-  const [agentPort, gatewayPort] = [await freePort(), await freePort()];
-  const agentUrl = `http://127.0.0.1:${agentPort}`;
-  const gatewayUrl = `http://127.0.0.1:${gatewayPort}`;
+export async function farmRig({ root, folder, env, engines, ports }) {
+  const agentUrl = `http://127.0.0.1:${ports.agent}`;
+  const gatewayUrl = `http://127.0.0.1:${ports.gateway}`;
 
   const agentFile = writeConfig(folder, "agent.yaml", {
     name: WORKER,
-    listen: { host: "127.0.0.1", port: agentPort },
+    listen: { host: "127.0.0.1", port: ports.agent },
     swap: { command: swapScript, timeout: "30s", poll: "100ms" },
     models: Object.entries(engines).map(([name, url]) => ({ name, url, slots: 1, ready: "health", health: "/health" })),
     drain: "5s",
   });
   const gatewayFile = writeConfig(folder, "gateway.yaml", {
-    listen: { host: "127.0.0.1", port: gatewayPort },
+    listen: { host: "127.0.0.1", port: ports.gateway },
     health: { interval: "250ms", timeout: "2s", unhealthyAfter: 3 },
     workers: [{ name: WORKER, url: agentUrl, engine: "agent" }],
     drain: "5s",

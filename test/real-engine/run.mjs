@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { streamChat, waitFor } from "./client.mjs";
-import { freePort, lines, stopAll, swap } from "./processes.mjs";
+import { freePorts, lines, stopAll, swap } from "./processes.mjs";
 import { directRig, farmRig, WORKER } from "./rigs.mjs";
 
 const RUN_LIMIT_MS = 180_000;
@@ -33,16 +33,16 @@ if (hint) {
 const folder = mkdtempSync(join(tmpdir(), "farmgate-real-engine-"));
 const state = join(folder, "state");
 mkdirSync(state);
-const ports = { a: await freePort(), b: await freePort() };
+const [portA, portB, agentPort, gatewayPort] = await freePorts(4);
 const env = {
   ...process.env,
   FARMGATE_TEST_MODEL: gguf,
   REAL_ENGINE_STATE: state,
-  REAL_ENGINE_PORT_A: String(ports.a),
-  REAL_ENGINE_PORT_B: String(ports.b),
+  REAL_ENGINE_PORT_A: String(portA),
+  REAL_ENGINE_PORT_B: String(portB),
 };
-const engines = { "story-a": `http://127.0.0.1:${ports.a}`, "story-b": `http://127.0.0.1:${ports.b}` };
-const place = { root, folder, env, engines };
+const engines = { "story-a": `http://127.0.0.1:${portA}`, "story-b": `http://127.0.0.1:${portB}` };
+const place = { root, folder, env, engines, ports: { agent: agentPort, gateway: gatewayPort } };
 
 let passed = 0;
 let failed = 0;

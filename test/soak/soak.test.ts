@@ -1,5 +1,10 @@
+import { once } from "node:events";
+import { Agent, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { seededRandom } from "@farmgate/shared";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ask } from "../harness/ask.ts";
+import { until } from "../harness/until.ts";
 import { checksOf, type Seen, settled } from "./checks.ts";
 import { type Ask, nextAsk } from "./load/asks.ts";
 import { floodPieces } from "./load/expected.ts";
@@ -35,6 +40,27 @@ const told = `data: {"error":{"message":"no","type":"server_error","code":"worke
 const whole = chat("one two") + chat(" three");
 
 describe("the soak's callers", () => {
+  it("have left, not been cheated, when the end of their answer had come but was not read yet", async () => {
+    let answer = (_end: string) => {};
+    const server = createServer((request, response) => {
+      request.resume();
+      response.write(whole);
+      answer = (end) => response.end(end);
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const agent = new Agent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
+    const under = ask(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, "{}", {}, agent);
+    await under.firstByte;
+    under.head()?.pause();
+    answer(DONE);
+    await until(() => under.head()?.complete === true, "the whole answer");
+    under.leave();
+    const { body, complete } = await under.answer;
+    expect([body, complete]).toEqual([whole, false]);
+  });
+
   it("ask the same from the same seed, and every kind", () => {
     const asks = (seed: number) => {
       const random = seededRandom(seed);

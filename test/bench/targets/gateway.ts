@@ -2,8 +2,9 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { freePorts } from "../../harness/free-ports.ts";
 import type { Children } from "../process/children.ts";
-import { freePort, ready } from "./target.ts";
+import { ready } from "./target.ts";
 import type { Target } from "./target.ts";
 
 const projectRoot = fileURLToPath(new URL("../../../", import.meta.url));
@@ -37,7 +38,7 @@ export function gatewayCommand(template: string, place: GatewayPlace): string[] 
 
 /** `template` is another gateway in place of the project's own; its paths are relative to where the bench was called. */
 export async function startGateway(children: Children, upstreamPort: number, template?: string): Promise<Target> {
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   const config = join(children.folder, `gateway-${port}.yaml`);
   const place = { port, upstream: `http://127.0.0.1:${upstreamPort}`, config };
   writeFileSync(config, gatewayConfig(place));

@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { freePorts } from "../../harness/free-ports.ts";
 import type { Children } from "../process/children.ts";
 import { findProgram } from "./find-program.ts";
-import { freePort, ready } from "./target.ts";
+import { ready } from "./target.ts";
 import type { Target } from "./target.ts";
 
 function haproxyConfig(port: number, upstreamPort: number): string {
@@ -28,7 +29,7 @@ backend stub
 export async function startHaproxy(children: Children, upstreamPort: number): Promise<Target | undefined> {
   const program = findProgram("haproxy");
   if (program === undefined) return undefined;
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   const config = join(children.folder, "haproxy.cfg");
   writeFileSync(config, haproxyConfig(port, upstreamPort));
   // -db: one process in the foreground, whatever the configuration says.

@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { freePorts } from "../../harness/free-ports.ts";
 import type { Children } from "../process/children.ts";
 import { findProgram } from "./find-program.ts";
-import { freePort, ready } from "./target.ts";
+import { ready } from "./target.ts";
 import type { Target } from "./target.ts";
 
 /** nginx as one would set it up before a model server: one worker, no buffering, kept connections. */
@@ -47,7 +48,7 @@ http {
 export async function startNginx(children: Children, upstreamPort: number): Promise<Target | undefined> {
   const program = findProgram("nginx");
   if (program === undefined) return undefined;
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   const folder = join(children.folder, "nginx");
   mkdirSync(folder);
   const config = join(folder, "nginx.conf");

@@ -1,8 +1,6 @@
 // A proxy under test: a running process on a loopback port.
 import type { ChildProcess } from "node:child_process";
 import { request } from "node:http";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Children } from "../process/children.ts";
 import { shortBody } from "../scenarios/bodies.ts";
@@ -16,18 +14,6 @@ export interface Target {
 
 const READY_WITHIN_MS = 20_000;
 const PROBE_EVERY_MS = 50;
-
-/** A port that was free a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 /** The target, once a chat request through it is answered. */
 export async function ready(children: Children, name: string, port: number, child: ChildProcess): Promise<Target> {

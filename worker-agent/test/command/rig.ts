@@ -1,9 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { createLog, createSystemClock, type Log } from "@farmgate/wire";
 import { onTestFinished } from "vitest";
+import { freePorts } from "../../../test/harness/free-ports.ts";
 import { CommandHolder } from "../../src/command/command-holder.ts";
 import type { ServedModel } from "../../src/served-model.ts";
 import { EngineAsker } from "../../src/swap/ask-engine.ts";
@@ -58,14 +58,6 @@ function start() {
 }
 `;
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 export async function commandRig() {
   const directory = await tempDirectory();
   await writeFile(join(directory, "engine.cjs"), ENGINE);
@@ -88,11 +80,12 @@ export async function commandRig() {
     clashes: () => readFile(join(directory, "clashes.log"), "utf8").catch(() => ""),
     holder: (log?: Log) => holderIn(directory, log),
     async model(name: string, words = "", changes: Partial<ServedModel> = {}): Promise<ServedModel> {
+      const [port = 0] = await freePorts(1);
       return {
         name,
         aliases: [],
         engineName: name,
-        url: `http://127.0.0.1:${await freePort()}`,
+        url: `http://127.0.0.1:${port}`,
         apiKey: null,
         leaves: "call",
         kind: null,
