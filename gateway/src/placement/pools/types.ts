@@ -1,0 +1,75 @@
+import type { ModelLoad, Prediction, Resources } from "../oracle/types.ts";
+
+export type Pool = "stable" | "elastic";
+
+/** One place for replicas: a worker of the farm, or one device of a large host. */
+export interface Bin {
+  id: string;
+  /** Bins of one host may carry one replica together. */
+  host: string;
+  /** Its place in the host, from 0: a replica of n bins takes n that follow each other from a multiple of n. */
+  index: number;
+  capacity: Resources;
+  /** Stable replicas that it holds at most. */
+  maxModels: number;
+}
+
+/** A model kept loaded on bins. */
+export interface Replica {
+  id: string;
+  model: string;
+  pool: Pool;
+  bins: readonly string[];
+  state: "starting" | "active" | "draining";
+}
+
+/** What the pools must know of a model that is, or was lately, in use. */
+export interface ModelView {
+  id: string;
+  /** Bins that one replica takes (its tensor parallelism); 1 in a farm of workers. */
+  span: number;
+  load: ModelLoad;
+  /** Tokens a second of late, in and out. */
+  heat: number;
+  /** What one stable replica takes of all its bins together, on the safe side: mean + k sigma. */
+  demand: Resources;
+  /** The share on time with so many replicas, by the Oracle. */
+  onTime(replicas: number): Prediction;
+  /** Where it can be loaded at all; null: anywhere. */
+  allowed: ReadonlySet<string> | null;
+}
+
+/** What is to be done, in this order. `bins` as in `Replica`. */
+export type PoolAction =
+  | { kind: "activate"; model: string; pool: Pool; bins: readonly string[]; reason: string }
+  | { kind: "release"; replica: string; reason: string }
+  /** First the copy at its new place, then the old one goes; when the first fails, all stays as it was. */
+  | { kind: "move"; replica: string; to: readonly string[]; reason: string };
+
+export interface PoolsInput {
+  now: number;
+  bins: readonly Bin[];
+  replicas: readonly Replica[];
+  models: readonly ModelView[];
+}
+
+/** What is remembered from one plan to the next; an immutable value. */
+export interface PoolsState {
+  /** Where each model belongs, and since when (milliseconds). */
+  pools: ReadonlyMap<string, { pool: Pool; since: number }>;
+  /** Elastic replica counts and heats of the last plans, the newest first. */
+  plans: readonly ElasticPlan[];
+}
+
+export interface ElasticPlan {
+  at: number;
+  counts: ReadonlyMap<string, number>;
+  heats: ReadonlyMap<string, number>;
+}
+
+export interface PoolsDecision {
+  state: PoolsState;
+  actions: readonly PoolAction[];
+  /** Sentences for `advise`, logs and the simulator: also why nothing is done. */
+  reasons: readonly string[];
+}
