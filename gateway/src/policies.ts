@@ -1,3 +1,20 @@
 // The gateway's deciders, for who runs them in virtual time: nothing here opens a socket or asks the clock.
 export type * from "./placement/oracle/types.ts";
 export type * from "./placement/pools/types.ts";
+export { type Hopeless, LstImh, earliestFinish, hopelessOf } from "./scheduling/lst-imh.ts";
+export { byDeadline, type Job, type Machine, MooreHodgson, timeAt } from "./scheduling/moore-hodgson.ts";
+export {
+  type PrefillModel,
+  learnPrefill,
+  prefillMs,
+  tokensOf,
+  UNSEEN_PREFILL,
+} from "./scheduling/predicted-prefill.ts";
+export {
+  type Deadline,
+  deadlineAt,
+  type Missed,
+  type MissFigures,
+  missError,
+  onMiss,
+} from "./scheduling/relaxed-deadline.ts";
