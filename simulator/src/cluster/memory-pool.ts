@@ -129,7 +129,9 @@ export class MemoryPool {
   }
 
   #settle(now: number): void {
-    this.#ahead = Math.min(Math.max(0, this.freePages), this.#ahead + (now - this.#aheadAt) / this.#mapMs);
+    const passed = now - this.#aheadAt;
+    if (passed > 0) this.#ahead += this.#mapMs === 0 ? this.pages : passed / this.#mapMs;
+    this.#ahead = Math.min(Math.max(0, this.freePages), this.#ahead);
     this.#aheadAt = now;
   }
 }

@@ -21,6 +21,15 @@ export function pagesOn(state: ClusterState, engine: Engine, request: number): n
   );
 }
 
+/**
+ * Milliseconds for a request's prompt on an undisturbed replica. Where the trace tells of prefixes that came before, each
+ * instance has them all: what a farm-wide prefix cache would do at best.
+ */
+export function promptMs(state: ClusterState, model: ModelProfile, request: number): number {
+  const { trace, shape, parameters } = state;
+  return prefillMs(model, shape, parameters, trace.input[request] as number, trace.prefix?.[request]);
+}
+
 /** A request that waited goes to an engine that is free and has room for it. */
 export function startPrefill(state: ClusterState, engine: Engine, request: number): void {
   const { requests, now } = state;
@@ -31,8 +40,7 @@ export function startPrefill(state: ClusterState, engine: Engine, request: numbe
   const wait = engine.takeState(pagesOn(state, engine, request), now);
   state.counts.mapWaitMs += wait;
   engine.prefilling = request;
-  engine.prefillLeft =
-    wait + prefillMs(engine.model, state.shape, state.parameters, state.trace.input[request] as number);
+  engine.prefillLeft = wait + promptMs(state, engine.model, request);
   engine.count(1, now);
   replan(state, engine);
 }

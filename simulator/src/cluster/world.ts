@@ -49,6 +49,7 @@ export function runCluster(run: ClusterRun): ClusterResult {
   while (state.requests.ended < trace.at.length) {
     const next = state.events.pop();
     if (next === undefined) throw new Error("time stands still before the last request");
+    if (!(next.at >= state.now)) throw new Error(`time goes from ${state.now} to ${next.at}`);
     state.now = next.at;
     state.counts.events += 1;
     handle(state, policy, view, next.event);
