@@ -24,7 +24,7 @@ export interface ClusterRun {
   seed: number;
   parameters?: EngineParameters;
   /** Called with the requests that ended so far, after each sweep. */
-  onProgress?(ended: number, total: number, now: number): void;
+  onProgress?: (ended: number, total: number, now: number) => void;
 }
 
 export interface ClusterResult {
@@ -61,6 +61,7 @@ export function runCluster(run: ClusterRun): ClusterResult {
     state.counts.mappedPages += pool.mapped;
     state.counts.unmappedPages += pool.unmapped;
     state.counts.remappedPages += pool.remapped;
+    state.counts.mostGapPages = Math.max(state.counts.mostGapPages, pool.mostGap);
   }
   return { endedAt: state.now, counts: state.counts, refusals: Object.fromEntries(state.refusals) };
 }

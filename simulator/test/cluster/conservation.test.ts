@@ -9,7 +9,10 @@ const applications = [
   appOf("c", { ttftMs: 200, model: { ...MODEL, dataParallel: 2 } }),
 ];
 
-const device = fc.oneof({ weight: 12, arbitrary: fc.nat(3) }, { weight: 1, arbitrary: fc.constantFrom(-1, 4, 0.5, Number.NaN) });
+const device = fc.oneof(
+  { weight: 12, arbitrary: fc.nat(3) },
+  { weight: 1, arbitrary: fc.constantFrom(-1, 4, 0.5, Number.NaN) },
+);
 const devices = fc.oneof(
   fc.constantFrom([0], [1], [2], [3], [0, 1], [2, 3], [1, 2]),
   fc.array(device, { maxLength: 3 }),
@@ -23,7 +26,11 @@ const action: fc.Arbitrary<ClusterAction> = fc.oneof(
     live: fc.boolean(),
     reason: fc.constant(""),
   }),
-  fc.record({ kind: fc.constant("release" as const), instance: fc.integer({ min: -1, max: 12 }), reason: fc.constant("") }),
+  fc.record({
+    kind: fc.constant("release" as const),
+    instance: fc.integer({ min: -1, max: 12 }),
+    reason: fc.constant(""),
+  }),
   fc.record({ kind: fc.constant("move" as const), instance: fc.nat(12), to: devices, reason: fc.constant("") }),
 );
 const setting: fc.Arbitrary<Setting> = fc
@@ -77,7 +84,7 @@ describe("whatever a policy asks for", () => {
         }
         for (const [, used] of notes.used) expect(used >= 0 && used <= 4).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -86,7 +93,7 @@ describe("whatever a policy asks for", () => {
       fc.property(setting, (given) => {
         expect(JSON.stringify(run(given))).toBe(JSON.stringify(run(given)));
       }),
-      { numRuns: 50 },
+      { numRuns: 25 },
     );
   });
 });

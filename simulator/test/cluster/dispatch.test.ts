@@ -8,7 +8,12 @@ const order = (dispatch: DispatchOrder, inputs: readonly number[], ttftMs: numbe
   const asks = inputs.map((input, at) => ({ at, input, output: 1 }));
   const { notes, result } = run({ applications, asks, start, dispatch });
   const onTime = notes.ends.filter(({ outcome, ttft }) => outcome === "done" && ttft <= ttftMs).length;
-  return { arrivals: notes.ends.map(({ at }) => at), outcomes: notes.ends.map(({ outcome }) => outcome), onTime, result };
+  return {
+    arrivals: notes.ends.map(({ at }) => at),
+    outcomes: notes.ends.map(({ outcome }) => outcome),
+    onTime,
+    result,
+  };
 };
 
 describe("dispatch", () => {
@@ -38,7 +43,7 @@ describe("dispatch", () => {
   });
 
   test("of an overload serves more in time with LST-IMH than by arrival or slack", () => {
-    const inputs = Array.from({ length: 400 }, (_, n) => [200, 50, 1_500, 400][n % 4] as number);
+    const inputs = Array.from({ length: 400 }, (_, n) => [200, 50, 1_500, 400][n % 4] ?? 0);
     const asks = inputs.map((input, n) => ({ at: 30 * n, input, output: 1 }));
     const count = (dispatch: DispatchOrder) => {
       const applications = [appOf("a", { ttftMs: 500 })];

@@ -13,7 +13,14 @@ describe("a load", () => {
   test("comes from disk when no host has a copy, and loads of one host read one after the other", () => {
     const applications = [appOf("a"), appOf("b")];
     const both = { at: 100, act: () => [activate(0, [0]), activate(1, [1])] };
-    const { notes } = run({ applications, asks: [{ at: 0, output: 1 }, { at: 0, app: 1, output: 1 }], later: [both] });
+    const { notes } = run({
+      applications,
+      asks: [
+        { at: 0, output: 1 },
+        { at: 0, app: 1, output: 1 },
+      ],
+      later: [both],
+    });
     expect(notes.loads).toEqual([
       { source: "disk", bytes: 1e9, ms: 5_300 },
       { source: "disk", bytes: 1e9, ms: 10_300 },
@@ -28,7 +35,10 @@ describe("a load", () => {
   });
 
   test("comes from a peer before all others, one after the other from the same", () => {
-    const asks = [{ at: 0, output: 1 }, { at: 2_000, output: 1 }];
+    const asks = [
+      { at: 0, output: 1 },
+      { at: 2_000, output: 1 },
+    ];
     const later = [{ at: 100, act: () => [activate(0, [1]), activate(0, [2])] }];
     const { notes } = run({ asks, start: [activate(0, [0])], later, shape: { hostMemory: 2e9 } });
     expect(notes.loads).toEqual([
@@ -62,7 +72,10 @@ describe("a load", () => {
 
   test("waits until requests of another model have left room for it", () => {
     const applications = [appOf("a"), appOf("b")];
-    const asks = [{ at: 0, input: 15_000, output: 101 }, { at: 5_000, app: 1, output: 1 }];
+    const asks = [
+      { at: 0, input: 15_000, output: 101 },
+      { at: 5_000, app: 1, output: 1 },
+    ];
     const later = [{ at: 1_600, act: () => [activate(1, [0])] }];
     const { notes } = run({ applications, asks, start: [activate(0, [0])], later, shape: { hostMemory: 2e9 } });
     const [one, other] = notes.ends;
@@ -74,8 +87,14 @@ describe("a load", () => {
 
 describe("an instance", () => {
   test("that is released ends what it works at, and then leaves", () => {
-    const asks = [{ at: 0, output: 1_001 }, { at: 600, output: 1 }];
-    const release = { at: 500, act: (view: ClusterView) => [{ kind: "release" as const, instance: first(view), reason: "" }] };
+    const asks = [
+      { at: 0, output: 1_001 },
+      { at: 600, output: 1 },
+    ];
+    const release = {
+      at: 500,
+      act: (view: ClusterView) => [{ kind: "release" as const, instance: first(view), reason: "" }],
+    };
     const { notes } = run({ asks, start: [activate(0, [0])], later: [release] });
     expect(notes.ends.map(({ outcome }) => outcome)).toEqual(["done", "timed-out"]);
     expect(notes.evictions).toBe(1);
@@ -84,7 +103,10 @@ describe("an instance", () => {
 
   test("that moves serves until the new one is ready", () => {
     const asks = Array.from({ length: 50 }, (_, n) => ({ at: 20 * n, input: 10, output: 1 }));
-    const move = { at: 100, act: (view: ClusterView) => [{ kind: "move" as const, instance: first(view), to: [3], reason: "" }] };
+    const move = {
+      at: 100,
+      act: (view: ClusterView) => [{ kind: "move" as const, instance: first(view), to: [3], reason: "" }],
+    };
     const { notes } = run({ asks, start: [activate(0, [0])], later: [move] });
     expect(notes.ends.every(({ ttft, outcome }) => outcome === "done" && ttft < 15)).toBe(true);
     expect([notes.moves, notes.evictions, notes.loads.length]).toEqual([1, 1, 1]);
@@ -93,7 +115,13 @@ describe("an instance", () => {
 
   test("of a cold application is started by the policy's answer to its first request", () => {
     const onCold = () => [activate(0, [2])];
-    const { notes, result } = run({ asks: [{ at: 7, output: 1 }, { at: 8, output: 1 }], onCold });
+    const { notes, result } = run({
+      asks: [
+        { at: 7, output: 1 },
+        { at: 8, output: 1 },
+      ],
+      onCold,
+    });
     expect(notes.ends.map(({ ttft }) => ttft)).toEqual([5_410, 5_519]);
     expect(result.counts.activations).toBe(1);
   });

@@ -28,7 +28,10 @@ describe("one instance", () => {
 
   test("makes a token of each request of its batch in a step that is longer by the formula", () => {
     const parameters = { prefillShareBesideDecode: 1, decodeShareBesidePrefill: 1 };
-    const asks = [{ at: 0, input: 1, output: 100_001 }, ...[1, 2, 3].map((n) => ({ at: 20 * n, input: 1, output: 101 }))];
+    const asks = [
+      { at: 0, input: 1, output: 100_001 },
+      ...[1, 2, 3].map((n) => ({ at: 20 * n, input: 1, output: 101 })),
+    ];
     const { notes } = run({ asks, start, parameters, shape: { deviceMemory: 3e12 } });
     // All four are there from 70.1 ms on, with hardly any context: 1 + 4 x 0.1 + 1.
     expect(notes.ends[2]?.tpot).toBeGreaterThan(2.39);
@@ -37,7 +40,13 @@ describe("one instance", () => {
   });
 
   test("reads a prompt and decodes at the stated shares while it does both", () => {
-    const { notes } = run({ asks: [{ at: 0, input: 1, output: 10_001 }, { at: 1_000, output: 1 }], start });
+    const { notes } = run({
+      asks: [
+        { at: 0, input: 1, output: 10_001 },
+        { at: 1_000, output: 1 },
+      ],
+      start,
+    });
     // 110 ms of reading at half the pace.
     expect(notes.ends[0]?.ttft).toBeCloseTo(220, 6);
     const alone = run({ asks: [{ at: 0, input: 1, output: 10_001 }], start }).notes.ends[0];
@@ -58,8 +67,26 @@ describe("one instance", () => {
     expect(notes.ends[1]?.waited).toBeCloseTo((notes.ends[0]?.endedAt ?? 0) - 1, 6);
   });
 
+  test("counts what the last pages of requests leave empty", () => {
+    const { result } = run({
+      asks: [
+        { at: 0, input: 11, output: 2 },
+        { at: 1, input: 10, output: 10 },
+      ],
+      start,
+    });
+    // 13 tokens in two pages of 10.
+    expect(result.counts.emptyTailBytes).toBe(7e5);
+  });
+
   test("refuses what not even an empty instance could hold", () => {
-    const { notes } = run({ asks: [{ at: 0, input: 20_000, output: 1 }, { at: 1, input: 19_999, output: 1 }], start });
+    const { notes } = run({
+      asks: [
+        { at: 0, input: 20_000, output: 1 },
+        { at: 1, input: 19_999, output: 1 },
+      ],
+      start,
+    });
     expect(notes.ends.map(({ outcome }) => outcome)).toEqual(["refused", "done"]);
   });
 
@@ -70,7 +97,10 @@ describe("one instance", () => {
 
   test("waits for pages that are not mapped ahead", () => {
     const parameters = { mapUs: 1_000 };
-    const asks = [{ at: 0, input: 1_000, output: 1 }, { at: 200, input: 1_000, output: 1 }];
+    const asks = [
+      { at: 0, input: 1_000, output: 1 },
+      { at: 200, input: 1_000, output: 1 },
+    ];
     const shape = { deviceMemory: 1.1e9 + 1e6 };
     const { notes, result } = run({ asks, start: [activate(0, [0])], parameters, shape });
     // All 101 pages were mapped ahead at the start, and 90 of them again in the 90 ms since the first request left.

@@ -73,7 +73,7 @@ describe("prefill apart from decode", () => {
   });
 
   test("goes on at an instance that does both when none decodes alone", () => {
-    const { notes } = run({ asks: [{ at: 0 }, { at: 0 }], start: [start[0] as (typeof start)[0], activate(0, [1])] });
+    const { notes } = run({ asks: [{ at: 0 }, { at: 0 }], start: [activate(0, [0], "prefill"), activate(0, [1])] });
     expect(notes.ends.map(({ outcome }) => outcome)).toEqual(["done", "done"]);
   });
 
@@ -91,7 +91,13 @@ test("a policy sees the load, the shares of time and what ended on time", () => 
     seen.push(view.load(0, 4_000), view.onTime(0, 4_000), view.onTime(1, 4_000), memory, Math.round(compute * 100));
     return [];
   };
-  run({ applications, asks, start: [activate(0, [0])], later: [{ at: 9_700, act: look }], parameters: { measureMs: 2_000 } });
+  run({
+    applications,
+    asks,
+    start: [activate(0, [0])],
+    later: [{ at: 9_700, act: look }],
+    parameters: { measureMs: 2_000 },
+  });
   const [load, onTime, never, memory, compute] = seen;
   expect(load).toMatchObject({ inputMean: 1_000, inputVariance: 0, outputMean: 1, outputVariance: 0 });
   expect((load as { requestsPerSecond: number }).requestsPerSecond).toBeCloseTo(4, 0);

@@ -13,7 +13,7 @@ import { type ClusterResult, runCluster } from "../../src/cluster/world.ts";
 import type { Trace } from "../../src/trace/types.ts";
 
 /** Round numbers: a prompt takes 10 ms + 0.1 ms a token, a step 2 ms + 0.1 ms a request + 0.1 us a token of context. */
-export const SHAPE: ClusterShape = {
+const SHAPE: ClusterShape = {
   hosts: 2,
   devicesPerHost: 2,
   deviceMemory: 3e9,
@@ -25,7 +25,7 @@ export const SHAPE: ClusterShape = {
   hostMemory: 0,
 };
 
-export const PARAMETERS: EngineParameters = {
+const PARAMETERS: EngineParameters = {
   ...ENGINE_PARAMETERS,
   attentionTokens: Number.POSITIVE_INFINITY,
   prefillConstantMs: 10,
@@ -57,14 +57,14 @@ export const appOf = (name: string, over: Partial<Application> = {}): Applicatio
   ...over,
 });
 
-export interface Ask {
+interface Ask {
   at: number;
   app?: number;
   input?: number;
   output?: number;
 }
 
-export function traceOf(asks: readonly Ask[], applications: readonly Application[]): Trace {
+function traceOf(asks: readonly Ask[], applications: readonly Application[]): Trace {
   return {
     applications: applications.map(({ name }) => name),
     at: Float64Array.from(asks, ({ at }) => at),
