@@ -47,6 +47,13 @@ describe("a load", () => {
     ]);
   });
 
+  test("comes from the peer whose links are free first", () => {
+    const start = [activate(0, [0]), activate(0, [1])];
+    const later = [{ at: 100, act: () => [activate(0, [2]), activate(0, [3])] }];
+    const { notes } = run({ asks: [{ at: 2_000, output: 1 }], start, later });
+    expect(notes.loads.map(({ ms }) => ms)).toEqual([200, 200]);
+  });
+
   test("takes the copy in host memory when the peer is busy for longer", () => {
     const asks = [{ at: 3_000, output: 1 }];
     const start = [activate(0, [0])];
