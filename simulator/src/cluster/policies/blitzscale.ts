@@ -81,7 +81,7 @@ function needsOf(app: number, view: ClusterView, options: BlitzscaleOptions): Re
   const waiting = view.waiting(app);
   if (application === undefined || (load.requestsPerSecond === 0 && waiting === 0)) return { prefill: 0, decode: 0 };
   const busy = busyInstances(view.shape, application, load);
-  const { prefill } = speedsOf(view.shape, application, load.inputMean + load.outputMean / 2);
+  const { prefill } = speedsOf(view.shape, application, load);
   const queue = (waiting * load.inputMean) / (prefill * (application.ttftMs / 2000));
   return {
     prefill: Math.max(1, Math.ceil(busy.prefill / options.utilisation + queue)),

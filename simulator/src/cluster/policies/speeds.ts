@@ -1,8 +1,10 @@
 import type { ModelLoad } from "@farmgate/gateway/policies";
+import { ENGINE_PARAMETERS } from "../parameters.ts";
+import { prefillMs, stepMs } from "../timing.ts";
 import type { Application, ClusterShape } from "../types.ts";
 import { spanOf } from "./spans.ts";
 
-/** What one instance can do by arithmetic, before anything was measured: a policy's offline profile of a model. */
+/** What one instance can do when nobody disturbs it: a policy's profile of a model, made before anything is served. */
 export interface Speeds {
   /** Prompt tokens a second, when it does nothing else. */
   prefill: number;
@@ -12,19 +14,19 @@ export interface Speeds {
   batch: number;
 }
 
-/** @param context Tokens that a request has in memory on average. */
-export function speedsOf(shape: ClusterShape, { model, tpotMs }: Application, context: number): Speeds {
-  const { tensorParallel, dataParallel, activeParameters, weightBytes, kvBytesPerToken } = model;
-  const compute = shape.deviceCompute * tensorParallel;
-  const bandwidth = shape.deviceBandwidth * tensorParallel;
-  const memory = shape.deviceMemory * tensorParallel - weightBytes;
-  const step = tpotMs / 1000;
-  // A step reads the weights once and each request's state, and computes one token for each.
-  const byBandwidth = (step * bandwidth - weightBytes) / (context * kvBytesPerToken);
-  const byMemory = memory / (context * kvBytesPerToken);
-  const byCompute = (step * compute) / (2 * activeParameters);
-  const batch = Math.max(1, Math.floor(Math.min(byBandwidth, byMemory, byCompute))) * dataParallel;
-  return { prefill: (compute / (2 * activeParameters)) * dataParallel, decode: batch / step, batch };
+/** @param load For its lengths. */
+export function speedsOf(shape: ClusterShape, { model, tpotMs }: Application, load: ModelLoad): Speeds {
+  const prompt = Math.max(1, load.inputMean);
+  const context = prompt + load.outputMean / 2;
+  const memory = shape.deviceMemory * model.tensorParallel - model.weightBytes;
+  const step = (batch: number) => stepMs(model, shape, ENGINE_PARAMETERS, batch, batch * context);
+  let batch = Math.max(1, Math.min(ENGINE_PARAMETERS.maxBatch, Math.floor(memory / (context * model.kvBytesPerToken))));
+  while (batch > 1 && step(batch) > tpotMs) batch -= 1;
+  return {
+    prefill: (1000 * prompt * model.dataParallel) / prefillMs(model, shape, ENGINE_PARAMETERS, prompt),
+    decode: (1000 * batch * model.dataParallel) / Math.max(step(batch), 1e-9),
+    batch: batch * model.dataParallel,
+  };
 }
 
 /** How many instances a load keeps busy, with prefill on some and decode on others. Not rounded. */
@@ -34,7 +36,7 @@ export interface Busy {
 }
 
 export function busyInstances(shape: ClusterShape, application: Application, load: ModelLoad): Busy {
-  const speeds = speedsOf(shape, application, load.inputMean + load.outputMean / 2);
+  const speeds = speedsOf(shape, application, load);
   return {
     prefill: (load.requestsPerSecond * load.inputMean) / speeds.prefill,
     decode: (load.requestsPerSecond * load.outputMean) / speeds.decode,

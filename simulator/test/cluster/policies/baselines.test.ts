@@ -132,8 +132,8 @@ describe("BlitzScale-like", () => {
     expect(clashes(actions, view)).toEqual([]);
     expect(activations(actions).every((it) => isAligned(it.devices, SHAPE) && it.live === true)).toBe(true);
     const roles = activations(actions).map((it) => `${it.app}.${it.role}`);
-    // 40 prompts of 1,000 tokens at 12,500 tokens a second, at most 80 % busy.
-    expect(roles.filter((it) => it === "0.prefill")).toHaveLength(3);
+    // 40 prompts of 1,000 tokens at 86 ms each, at most 80 % busy: five, one of which is there.
+    expect(roles.filter((it) => it === "0.prefill")).toHaveLength(4);
     expect(new Set(roles)).toEqual(new Set(["0.prefill", "0.decode", "1.prefill", "1.decode"]));
   });
 
