@@ -6,3 +6,20 @@ export type * from "./placement/oracle/options.ts";
 export * from "./placement/oracle/safe-side.ts";
 export type * from "./placement/oracle/types.ts";
 export type * from "./placement/pools/types.ts";
+export { type Hopeless, LstImh, earliestFinish, hopelessOf } from "./scheduling/lst-imh.ts";
+export { byDeadline, type Job, type Machine, MooreHodgson, timeAt } from "./scheduling/moore-hodgson.ts";
+export {
+  type PrefillModel,
+  learnPrefill,
+  prefillMs,
+  tokensOf,
+  UNSEEN_PREFILL,
+} from "./scheduling/predicted-prefill.ts";
+export {
+  type Deadline,
+  deadlineAt,
+  type Missed,
+  type MissFigures,
+  missError,
+  onMiss,
+} from "./scheduling/relaxed-deadline.ts";
