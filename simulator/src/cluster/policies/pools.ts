@@ -1,0 +1,114 @@
+import {
+  type Bin,
+  DEFAULT_POOL_RULES,
+  NO_POOLS,
+  type PoolRules,
+  type PoolsInput,
+  type PoolsState,
+  planPools,
+} from "@farmgate/gateway/policies";
+import type { ClusterAction, ClusterPolicy, ClusterView } from "../types.ts";
+import { Belongings } from "./belongings.ts";
+import { clusterBins } from "./cluster-bins.ts";
+import { ORACLES, Oracles } from "./oracles.ts";
+import { partsNeeded, pooledModel, stableParts } from "./pool-models.ts";
+
+/** Published: at most two models share a device; the elastic pool is looked at twice a second. */
+const MODELS_PER_DEVICE = 2;
+const PLAN_MS = 500;
+const LEARN_MS = 5_000;
+/** A cold application is planned for at once, but not more often than this. */
+const COLD_MS = 100;
+/** An application of the stable pool alone keeps a replica that it no longer needs for so long. */
+const PART_HOLD_MS = 30_000;
+
+export interface PoolsOptions {
+  name: string;
+  seed: number;
+  rules?: Partial<PoolRules>;
+  /** One pool that is stable: an application has as many replicas there as its load needs. */
+  severalStable?: boolean;
+}
+
+/** The gateway's own two pools, driven in virtual time by its own Oracle, that learns as it goes. */
+export function createPools({ name, seed, rules = {}, severalStable = false }: PoolsOptions): ClusterPolicy {
+  let driver: PoolsDriver | null = null;
+  const driverOf = (view: ClusterView) => {
+    driver ??= new PoolsDriver(view, seed, { ...DEFAULT_POOL_RULES, ...rules }, severalStable);
+    return driver;
+  };
+  return {
+    name,
+    dispatch: "lst-imh",
+    start: () => [],
+    loops: [
+      { everyMs: PLAN_MS, run: (view) => driverOf(view).plan(view) },
+      { everyMs: LEARN_MS, run: (view) => driverOf(view).learn(view) },
+    ],
+    onCold: (_app, view) => driverOf(view).planForCold(view),
+  };
+}
+
+class PoolsDriver {
+  readonly #rules: PoolRules;
+  readonly #bins: readonly Bin[];
+  readonly #oracles: Oracles;
+  readonly #severalStable: boolean;
+  readonly #belongings = new Belongings();
+  #state: PoolsState = NO_POOLS;
+  #coldAt = Number.NEGATIVE_INFINITY;
+  /** By application: parts that it is served in, and since when fewer would do. */
+  readonly #parts = new Map<number, { count: number; fewerSince: number | null }>();
+
+  constructor(view: ClusterView, seed: number, rules: PoolRules, severalStable: boolean) {
+    this.#rules = rules;
+    this.#bins = clusterBins(view.shape, MODELS_PER_DEVICE);
+    this.#oracles = new Oracles(view, { ...ORACLES, seed });
+    this.#severalStable = severalStable;
+  }
+
+  plan(view: ClusterView): ClusterAction[] {
+    const replicas = this.#belongings.replicas(view);
+    const known = new Set(view.instances.map(({ app }) => app));
+    const apps = [...view.applications.keys()].filter((app) => known.has(app) || this.#isAsked(app, view));
+    const models = apps.flatMap((app) => this.#modelsOf(app, view));
+    const input: PoolsInput = { now: view.now, bins: this.#bins, replicas, models };
+    const { state, actions } = planPools(input, this.#state, this.#rules);
+    this.#state = state;
+    return this.#belongings.actions(actions, view);
+  }
+
+  planForCold(view: ClusterView): ClusterAction[] {
+    if (view.now - this.#coldAt < COLD_MS) return [];
+    this.#coldAt = view.now;
+    return this.plan(view);
+  }
+
+  learn(view: ClusterView): ClusterAction[] {
+    this.#oracles.learn(view);
+    return [];
+  }
+
+  #modelsOf(app: number, view: ClusterView) {
+    if (!this.#severalStable) return [pooledModel(app, view, this.#oracles)];
+    return stableParts(app, view, this.#oracles, this.#partsOf(app, view));
+  }
+
+  /** More at once, fewer when that has been enough for a while. */
+  #partsOf(app: number, view: ClusterView): number {
+    const needed = partsNeeded(app, view, this.#oracles);
+    const before = this.#parts.get(app);
+    if (before === undefined || needed >= before.count) {
+      this.#parts.set(app, { count: needed, fewerSince: null });
+      return needed;
+    }
+    const fewerSince = before.fewerSince ?? view.now;
+    const isLong = view.now - fewerSince >= PART_HOLD_MS;
+    this.#parts.set(app, isLong ? { count: needed, fewerSince: null } : { count: before.count, fewerSince });
+    return isLong ? needed : before.count;
+  }
+
+  #isAsked(app: number, view: ClusterView): boolean {
+    return view.waiting(app) > 0 || view.load(app, 60_000).requestsPerSecond > 0;
+  }
+}
