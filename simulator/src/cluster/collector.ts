@@ -1,14 +1,14 @@
 import type { LoadSource } from "./host-store.ts";
 
 /**
- * `served`: whole, late or not. `timed-out`: it waited too long, or no instance could make its deadline. `refused`: its
+ * `done`: whole, late or not. `timed-out`: it waited too long, or no instance could make its deadline. `refused`: its
  * tokens fit into no empty instance.
  */
-export type Outcome = "served" | "timed-out" | "refused";
+export type Outcome = "done" | "timed-out" | "refused";
 
-/** Hears what happens in a cluster. Times in virtual milliseconds; `app` and `device` are places in lists. */
-export interface Collector {
-  /** `firstTokenAt` and `startedAt` (its prefill began) are NaN when it never came to that. */
+/** Hears what happens in a cluster. Times in virtual milliseconds; `app` is a place in the list of applications. */
+export interface ClusterCollector {
+  /** Once for each request. `firstTokenAt` is `endedAt` where no token came. `waitedMs`: before its prompt was begun. */
   ended(
     app: number,
     arrivedAt: number,
@@ -16,18 +16,44 @@ export interface Collector {
     endedAt: number,
     outputTokens: number,
     outcome: Outcome,
-    startedAt: number,
+    waitedMs: number,
   ): void;
   /** So many devices hold a model, or are being loaded with one, from now on. */
-  occupied(at: number, devices: number): void;
-  /** An instance is ready. `bytes`: moved for it, over all its devices. */
-  loaded(at: number, app: number, source: LoadSource, bytes: number, tookMs: number): void;
+  devices(now: number, used: number): void;
+  /** An instance is ready; what the policy started with is not told of. `bytes`: over all its devices. */
+  loaded(source: LoadSource, bytes: number, ms: number): void;
   /** An instance became ready at a new place for an old one. */
-  moved(at: number, app: number): void;
+  moved(): void;
   /** An instance left its devices. */
-  evicted(at: number, app: number): void;
-  /** Bytes of state that went from a prefill instance to a decode instance. */
-  handedOver(at: number, app: number, bytes: number): void;
-  /** The policy asked for what cannot be; nothing was done. */
-  refusedAction(at: number, why: string): void;
+  evicted(): void;
 }
+
+/** What else a run counts, over all of it. */
+export interface ClusterCounts {
+  events: number;
+  activations: number;
+  /** Actions that could not be; by reason in `refusals`. */
+  refusedActions: number;
+  handovers: number;
+  handoverBytes: number;
+  relaxedDeadlines: number;
+  /** Pages mapped, unmapped, and mapped anew because of gaps between weights. */
+  mappedPages: number;
+  unmappedPages: number;
+  remappedPages: number;
+  /** Milliseconds that prompts and hand-overs waited for pages to be mapped. */
+  mapWaitMs: number;
+}
+
+export const noCounts = (): ClusterCounts => ({
+  events: 0,
+  activations: 0,
+  refusedActions: 0,
+  handovers: 0,
+  handoverBytes: 0,
+  relaxedDeadlines: 0,
+  mappedPages: 0,
+  unmappedPages: 0,
+  remappedPages: 0,
+  mapWaitMs: 0,
+});

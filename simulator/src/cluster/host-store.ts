@@ -1,5 +1,5 @@
-/** `initial`: before the first request, without taking time. */
-export type LoadSource = "initial" | "peer" | "host" | "disk";
+/** From where weights come. `fork`: from a device of another instance. */
+export type LoadSource = "fork" | "host" | "disk";
 
 /** The weights that a host's memory keeps, the least lately used go first; and the queue before its disk. */
 export class HostStore {

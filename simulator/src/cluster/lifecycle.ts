@@ -47,17 +47,16 @@ function activate(
     return refuse(state, "the weights do not fit beside those that are there");
   }
   state.nextId += 1;
+  state.counts.activations += 1;
   const instance = new Instance(id, app, role, [...devices], isLive, replaces, state.now);
   addEngines(state, instance);
   state.instances.push(instance);
   state.byId.set(id, instance);
   state.ofApp[app]?.push(instance);
   for (const device of devices) occupy(state, device, instance);
-  state.collector.occupied(state.now, state.occupied);
-  for (const host of hostsOf(state, devices)) state.hosts[host]?.keep(app, modelBytes(state, app));
+  state.collector.devices(state.now, state.occupied);
   if (isInitial) {
     for (const { pools } of instance.engines) for (const pool of pools) pool.mapWeights(pages, state.now);
-    instance.load = { source: "initial", bytes: 0, beganAt: state.now };
     onLoaded(state, instance);
     return;
   }
@@ -76,7 +75,8 @@ function whyNot(state: ClusterState, app: number, devices: readonly number[]): s
     const device = devices[place] as number;
     const holders = state.onDevice[device];
     if (holders === undefined) return "there is no such device";
-    if (holders.filter((holder) => holder.state !== "draining").length >= MODELS_PER_DEVICE) return "the device is full";
+    if (holders.filter((holder) => holder.state !== "draining").length >= MODELS_PER_DEVICE)
+      return "the device is full";
     if (holders.some((holder) => holder.app === app)) return "the device has the application already";
     // The links between devices that share one model's layers do not leave a host.
     const first = devices[place - (place % tensorParallel)] as number;
@@ -92,13 +92,14 @@ export function onHalfLoaded(state: ClusterState, instance: Instance): void {
 export function onLoaded(state: ClusterState, instance: Instance): void {
   if (instance.isGone) return;
   const { load, replaces } = instance;
-  if (load !== null) {
-    state.collector.loaded(state.now, instance.app, load.source, load.bytes, state.now - load.beganAt);
+  if (load !== null) state.collector.loaded(load.source, load.bytes, state.now - load.beganAt);
+  for (const host of hostsOf(state, instance.devices)) {
+    state.hosts[host]?.keep(instance.app, state.applications[instance.app]?.model.weightBytes ?? 0);
   }
   if (instance.state === "starting") instance.state = "active";
   serve(state, instance, 1);
   if (replaces === null || replaces.isGone) return;
-  state.collector.moved(state.now, instance.app);
+  state.collector.moved();
   letGo(state, replaces);
 }
 
@@ -150,8 +151,8 @@ export function leave(state: ClusterState, instance: Instance): void {
       neighbour.neighbours = neighbour.neighbours.filter((other) => other !== engine);
     }
   }
-  state.collector.evicted(state.now, instance.app);
-  state.collector.occupied(state.now, state.occupied);
+  state.collector.evicted();
+  state.collector.devices(state.now, state.occupied);
   beginLoads(state);
 }
 
@@ -182,10 +183,7 @@ function isReplaced(state: ClusterState, instance: Instance): boolean {
   return (state.ofApp[instance.app] ?? []).some((other) => other.replaces === instance && other.state === "starting");
 }
 
-function modelBytes(state: ClusterState, app: number): number {
-  return state.applications[app]?.model.weightBytes ?? 0;
-}
-
 function refuse(state: ClusterState, why: string): void {
-  state.collector.refusedAction(state.now, why);
+  state.counts.refusedActions += 1;
+  state.refusals.set(why, (state.refusals.get(why) ?? 0) + 1);
 }

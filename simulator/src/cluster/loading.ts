@@ -40,7 +40,7 @@ export function cheapestLoad(state: ClusterState, app: number, devices: readonly
   if (from !== null) {
     const wait = isLive ? 0 : Math.max(0, from.linkFreeAt - now);
     const ms = wait + parameters.peerConstantMs + (1000 * share * dataParallel) / shape.peerRate;
-    plan = { source: "peer", ms, from };
+    plan = { source: "fork", ms, from };
   }
   // 2
   if (hosts.every((host) => state.hosts[host]?.has(app) === true)) {
@@ -73,7 +73,11 @@ function beginLoad(state: ClusterState, instance: Instance): void {
   for (const { pools } of instance.engines) {
     for (const pool of pools) mapping = Math.max(mapping, pool.mapWeights(pages, now));
   }
-  const constant = { initial: 0, peer: parameters.peerConstantMs, host: parameters.hostConstantMs, disk: parameters.diskConstantMs };
+  const constant = {
+    fork: parameters.peerConstantMs,
+    host: parameters.hostConstantMs,
+    disk: parameters.diskConstantMs,
+  };
   const ms = Math.max(plan.ms, mapping + constant[plan.source]);
   if (plan.from !== null && !instance.isLive) {
     const copying = (1000 * weightBytes * dataParallel) / (tensorParallel * shape.peerRate);
@@ -82,7 +86,8 @@ function beginLoad(state: ClusterState, instance: Instance): void {
   if (plan.source === "disk") {
     for (const host of hostsOf(state, devices)) {
       const store = state.hosts[host];
-      if (store !== undefined) store.diskFreeAt = Math.max(now, store.diskFreeAt) + (1000 * weightBytes) / shape.diskRate;
+      if (store !== undefined)
+        store.diskFreeAt = Math.max(now, store.diskFreeAt) + (1000 * weightBytes) / shape.diskRate;
     }
   }
   instance.load = { source: plan.source, bytes: weightBytes * dataParallel, beganAt: now };

@@ -55,12 +55,14 @@ export class MemoryPool {
 
   /** State of requests; returns the milliseconds that are waited for its pages. */
   takeState(pages: number, now: number): number {
+    if (pages > this.freePages) throw new Error(`${pages} pages are wanted, ${this.freePages} are free`);
     const wait = this.#map(pages, now);
     this.#state += pages;
     return wait;
   }
 
   freeState(pages: number, now: number): void {
+    if (pages > this.#state) throw new Error(`${pages} pages are given back, ${this.#state} were taken`);
     this.#settle(now);
     this.#state -= pages;
     this.unmapped += pages;

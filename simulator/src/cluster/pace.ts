@@ -104,7 +104,6 @@ function planDecode(state: ClusterState, engine: Engine): void {
   const devices = model.tensorParallel;
   const computing = (2000 * model.activeParameters * batch.size) / (devices * state.shape.deviceCompute);
   engine.stepCompute = computing / engine.stepMs;
-  engine.stepBandwidth =
-    (undisturbed - state.parameters.stepConstantMs - computing) / engine.stepMs;
+  engine.stepBandwidth = (undisturbed - state.parameters.stepConstantMs - computing) / engine.stepMs;
   state.events.push(state.now + left * engine.stepMs, { kind: "decoded", engine, turn: engine.decodeTurn });
 }

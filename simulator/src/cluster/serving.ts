@@ -14,7 +14,11 @@ export function pagesOf(state: ClusterState, model: ModelProfile, tokens: number
 /** Of a request on an engine, for as long as it is there: all its tokens where it is decoded, its prompt elsewhere. */
 export function pagesOn(state: ClusterState, engine: Engine, request: number): number {
   const input = state.trace.input[request] as number;
-  return pagesOf(state, engine.model, engine.role === "prefill" ? input : input + (state.trace.output[request] as number));
+  return pagesOf(
+    state,
+    engine.model,
+    engine.role === "prefill" ? input : input + (state.trace.output[request] as number),
+  );
 }
 
 /** A request that waited goes to an engine that is free and has room for it. */
@@ -25,8 +29,10 @@ export function startPrefill(state: ClusterState, engine: Engine, request: numbe
   requests.startedAt[request] = now;
   state.holders[request] = engine;
   const wait = engine.takeState(pagesOn(state, engine, request), now);
+  state.counts.mapWaitMs += wait;
   engine.prefilling = request;
-  engine.prefillLeft = wait + prefillMs(engine.model, state.shape, state.parameters, state.trace.input[request] as number);
+  engine.prefillLeft =
+    wait + prefillMs(engine.model, state.shape, state.parameters, state.trace.input[request] as number);
   engine.count(1, now);
   replan(state, engine);
 }
@@ -39,7 +45,7 @@ export function onPrefilled(state: ClusterState, engine: Engine): void {
   requests.firstTokenAt[request] = state.now;
   if ((trace.output[request] as number) <= 1) {
     release(state, engine, request);
-    end(state, request, "served");
+    end(state, request, "done");
   } else if (engine.role === "prefill") {
     requests.phase[request] = PHASE.handover;
     engine.held += 1;
@@ -58,7 +64,9 @@ export function startHandover(state: ClusterState, request: number, to: Engine):
   const links = Math.min(from.devices.length, to.devices.length);
   to.incoming += 1;
   to.count(1, state.now);
-  state.collector.handedOver(state.now, to.app, bytes);
+  state.counts.handovers += 1;
+  state.counts.handoverBytes += bytes;
+  state.counts.mapWaitMs += wait;
   const took = Math.max(wait, (1000 * bytes) / (links * state.shape.peerRate));
   state.events.push(state.now + took, { kind: "handed", from, to, request });
 }
@@ -81,7 +89,7 @@ export function onDecoded(state: ClusterState, engine: Engine): void {
     const request = batch.pop();
     engine.context -= (state.trace.input[request] as number) + (state.trace.output[request] as number);
     release(state, engine, request);
-    end(state, request, "served");
+    end(state, request, "done");
   }
   replan(state, engine);
 }
@@ -117,14 +125,16 @@ function end(state: ClusterState, request: number, outcome: Outcome): void {
   const app = trace.app[request] as number;
   const arrivedAt = trace.at[request] as number;
   const output = trace.output[request] as number;
-  const firstTokenAt = requests.firstTokenAt[request] as number;
   const limits = state.applications[app];
-  const isServed = outcome === "served";
+  const isDone = outcome === "done";
+  const firstTokenAt = isDone ? (requests.firstTokenAt[request] as number) : now;
+  const startedAt = requests.startedAt[request] as number;
   const isOnTime =
-    isServed &&
+    isDone &&
     limits !== undefined &&
     firstTokenAt - arrivedAt <= limits.ttftMs &&
     (output <= 1 || (now - firstTokenAt) / (output - 1) <= limits.tpotMs);
-  state.recent[app]?.ended(now, isServed ? output : null, isOnTime);
-  state.collector.ended(app, arrivedAt, firstTokenAt, now, output, outcome, requests.startedAt[request] as number);
+  state.recent[app]?.ended(now, isDone ? output : null, isOnTime);
+  const waitedMs = (Number.isNaN(startedAt) ? now : startedAt) - arrivedAt;
+  state.collector.ended(app, arrivedAt, firstTokenAt, now, output, outcome, waitedMs);
 }

@@ -1,6 +1,6 @@
 import type { EventQueue } from "../virtual/event-queue.ts";
 import type { Trace } from "../trace/types.ts";
-import type { Collector } from "./collector.ts";
+import type { ClusterCollector, ClusterCounts } from "./collector.ts";
 import type { Engine } from "./engine.ts";
 import type { HostStore } from "./host-store.ts";
 import type { Instance } from "./instance.ts";
@@ -34,7 +34,10 @@ export interface ClusterState {
   readonly parameters: EngineParameters;
   readonly applications: readonly Application[];
   readonly trace: Trace;
-  readonly collector: Collector;
+  readonly collector: ClusterCollector;
+  readonly counts: ClusterCounts;
+  /** Of the policy's actions, by reason. */
+  readonly refusals: Map<string, number>;
   readonly events: EventQueue<ClusterEvent>;
   readonly requests: RequestBook;
   /** By application. */
@@ -59,6 +62,6 @@ export interface ClusterState {
   readonly holders: (Engine | null)[];
   nextArrival: number;
   nextId: number;
+  /** Devices that are not free. */
   occupied: number;
-  eventCount: number;
 }
