@@ -114,12 +114,12 @@ function merged(trace: Trace): Trace {
   return { ...trace, applications: ["all"], app: new Uint16Array(trace.app.length) };
 }
 
-/** Five applications of one model on half a host: less than a prefill and a decode device for each. */
+/** Five applications of one model on two small hosts: less than a prefill and a decode device for each. */
 function fiveBurstScenario(seed: number): Scenario {
   const loaded = w0Applications()
     .slice(0, 5)
     .map((one) => ({ ...one, baseModel: FIVE_BURST_MODEL, share: 1 / 5, ...FIVE_BURST_LENGTHS }));
-  const shape = { ...shapeOf(1), devicesPerHost: FIVE_BURST_DEVICES };
+  const shape = { ...shapeOf(2), devicesPerHost: FIVE_BURST_DEVICES / 2 };
   const parts = [
     { name: "calm", from: 0, to: 120_000 },
     { name: "burst", from: 120_000, to: 240_000 },

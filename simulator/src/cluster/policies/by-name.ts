@@ -2,6 +2,7 @@ import type { ClusterPolicy } from "../types.ts";
 import { createBlitzscale } from "./blitzscale.ts";
 import { createPools } from "./pools.ts";
 import { createPrism } from "./prism.ts";
+import { createPrismGlobal } from "./prism-global.ts";
 
 import { createStatic } from "./static.ts";
 
@@ -15,6 +16,7 @@ const CREATE = {
   static: () => createStatic(null),
   "static-by-demand": ({ demand }) => createStatic(demand),
   "prism-like": () => createPrism(),
+  "prism-global": ({ seed }) => createPrismGlobal(seed),
 
   "blitzscale-like": () => createBlitzscale(),
   "stable-only": ({ seed }) =>

@@ -1,11 +1,13 @@
 import {
   type Bin,
   DEFAULT_POOL_RULES,
+  type ModelView,
   NO_POOLS,
   type PoolRules,
   type PoolsInput,
   type PoolsState,
   planPools,
+  type Replica,
 } from "@farmgate/gateway/policies";
 import type { ClusterAction, ClusterPolicy, ClusterView } from "../types.ts";
 import { Belongings } from "./belongings.ts";
@@ -75,7 +77,7 @@ class PoolsDriver {
     const input: PoolsInput = { now: view.now, bins: this.#bins, replicas, models };
     const { state, actions } = planPools(input, this.#state, this.#rules);
     this.#state = state;
-    return this.#belongings.actions(actions, view);
+    return [...releasesOfParts(replicas, models), ...this.#belongings.actions(actions, view)];
   }
 
   planForCold(view: ClusterView): ClusterAction[] {
@@ -111,4 +113,12 @@ class PoolsDriver {
   #isAsked(app: number, view: ClusterView): boolean {
     return view.waiting(app) > 0 || view.load(app, 60_000).requestsPerSecond > 0;
   }
+}
+
+/** The pools leave alone what they are not told of, as the parts of a load that is served in fewer by now. */
+function releasesOfParts(replicas: readonly Replica[], models: readonly ModelView[]): ClusterAction[] {
+  const known = new Set(models.flatMap(({ id, lines = [] }) => [id, ...lines.map((line) => line.id)]));
+  return replicas
+    .filter(({ model, state }) => !known.has(model) && state !== "draining")
+    .map(({ id }) => ({ kind: "release", instance: Number(id), reason: "fewer are enough" }));
 }
