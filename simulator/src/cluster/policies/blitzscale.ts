@@ -1,6 +1,7 @@
 import type { ClusterAction, ClusterPolicy, ClusterView, InstanceView, Role } from "../types.ts";
 import { FreeDevices, spanOf } from "./spans.ts";
 import { busyInstances, speedsOf } from "./speeds.ts";
+import { recentLoad } from "./recent-load.ts";
 
 export interface BlitzscaleOptions {
   /** Over so long is the load taken. */
@@ -77,7 +78,7 @@ function scale(
 /** For the load of late, and for what waits to be read within half its limit. */
 function needsOf(app: number, view: ClusterView, options: BlitzscaleOptions): Record<Exclude<Role, "both">, number> {
   const application = view.applications[app];
-  const load = view.load(app, options.windowMs);
+  const load = recentLoad(view, app, options.windowMs);
   const waiting = view.waiting(app);
   if (application === undefined || (load.requestsPerSecond === 0 && waiting === 0)) return { prefill: 0, decode: 0 };
   const busy = busyInstances(view.shape, application, load);

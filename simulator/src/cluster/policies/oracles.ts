@@ -7,12 +7,11 @@ import {
   safeDemand,
 } from "@farmgate/gateway/policies";
 import { seededRandom } from "@farmgate/shared";
-import { ENGINE_PARAMETERS } from "../parameters.ts";
-import { stepMs } from "../timing.ts";
 import type { ClusterView, InstanceView, Role } from "../types.ts";
 import { lineLoad } from "./line-load.ts";
 import { busyInstances } from "./speeds.ts";
 import { spanOf } from "./spans.ts";
+import { recentLoad } from "./recent-load.ts";
 
 export interface OraclesOptions {
   seed: number;
@@ -86,7 +85,6 @@ export class Oracles {
     const known = this.#answers.get(key);
     const isCurrent = known !== undefined && known.learned === learned && this.#isNear(known.load, load);
     if (isCurrent && replicas <= known.shares.length) return known.shares[replicas - 1] ?? NOTHING;
-    // By its own idea of how much work it is, four times as many are surely enough.
     const most = Math.max(replicas, known?.shares.length ?? 0, 8);
     const shares = this.#elasticity.predictReplicas(key, lineLoad(load, role), most);
     this.#answers.set(key, { load, learned, shares });
@@ -96,12 +94,14 @@ export class Oracles {
   /** Learns from the time since it was last called. */
   learn(view: ClusterView): void {
     for (const app of view.applications.keys()) {
-      const load = view.load(app, this.#options.learnWindowMs);
+      const load = recentLoad(view, app, this.#options.learnWindowMs);
       const active = view.instancesOf(app).filter(({ state }) => state === "active");
       const wasSteady = this.#isSteady(app, active);
       if (load.requestsPerSecond === 0 || active.length === 0 || !wasSteady) continue;
       this.#learned[app] = (this.#learned[app] ?? 0) + 1;
-      this.#capacity.observe(keyOf(app, view, "both"), load, usedBy(app, active, view));
+      if (active.every((instance) => isAlone(instance, view))) {
+        this.#capacity.observe(keyOf(app, view, "both"), load, usedBy(active, view));
+      }
       this.#learnShares(app, active, view, load);
     }
   }
@@ -146,24 +146,19 @@ export class Oracles {
   }
 }
 
-/**
- * Measured, over all its instances. Steps go as fast as they can, however few there are to be made: of the bandwidth
- * that counts what they would take at the limit.
- */
-function usedBy(app: number, active: readonly InstanceView[], view: ClusterView): Resources {
+/** Beside another both are slowed, and what an instance then takes is less than what its load needs. */
+function isAlone({ devices }: InstanceView, view: ClusterView): boolean {
+  return devices.every((device) => view.onDevice(device).length === 1);
+}
+
+/** Measured, over all its instances. */
+function usedBy(active: readonly InstanceView[], view: ClusterView): Resources {
   const sum = { memory: 0, compute: 0, bandwidth: 0 };
-  const application = view.applications[app];
-  if (application === undefined) return sum;
-  const { model, tpotMs } = application;
-  const load = view.load(app, 15_000);
-  for (const { id, running } of active) {
+  for (const { id } of active) {
     const { memory, compute, bandwidth } = view.used(id);
-    const batch = Math.max(1, running / model.dataParallel);
-    const context = batch * (load.inputMean + load.outputMean / 2);
-    const step = stepMs(model, view.shape, ENGINE_PARAMETERS, batch, context);
     sum.memory += memory;
     sum.compute += compute;
-    sum.bandwidth += bandwidth * Math.min(1, step / tpotMs);
+    sum.bandwidth += bandwidth;
   }
   return sum;
 }

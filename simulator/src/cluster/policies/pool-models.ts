@@ -3,6 +3,7 @@ import type { ClusterView } from "../types.ts";
 import { lineName, modelName } from "./line-names.ts";
 import type { Oracles } from "./oracles.ts";
 import { spanOf } from "./spans.ts";
+import { recentLoad } from "./recent-load.ts";
 
 /** Published: heat is of 15 s, and the elastic pool looks at 3 s. */
 const HEAT_MS = 15_000;
@@ -13,7 +14,7 @@ const MOST_PARTS = 32;
 
 /** An application as the pools see it: stable replicas do both, the elastic pool has a line for prompts and one for answers. */
 export function pooledModel(app: number, view: ClusterView, oracles: Oracles): ModelView {
-  const load = view.load(app, HEAT_MS);
+  const load = recentLoad(view, app, HEAT_MS);
   const safe = quickLoad(app, view, load);
   const whole = stableModel(app, view, oracles, load, 0);
   const line = (role: "prefill" | "decode"): ModelView => ({
@@ -26,7 +27,7 @@ export function pooledModel(app: number, view: ClusterView, oracles: Oracles): M
 
 /** An application as so many stable replicas, each with its part of the load. */
 export function stableParts(app: number, view: ClusterView, oracles: Oracles, parts: number): ModelView[] {
-  const load = view.load(app, HEAT_MS);
+  const load = recentLoad(view, app, HEAT_MS);
   const ofOne = { ...load, requestsPerSecond: load.requestsPerSecond / parts };
   return Array.from({ length: parts }, (_, part) => stableModel(app, view, oracles, ofOne, part));
 }
@@ -36,7 +37,7 @@ export function partsNeeded(app: number, view: ClusterView, oracles: Oracles): n
   const application = view.applications[app];
   if (application === undefined) return 1;
   const span = spanOf(application.model);
-  const load = view.load(app, HEAT_MS);
+  const load = recentLoad(view, app, HEAT_MS);
   for (let parts = 1; parts < MOST_PARTS; parts += 1) {
     const ofOne = { ...load, requestsPerSecond: load.requestsPerSecond / parts };
     const { memory, compute, bandwidth } = oracles.demand(app, view, ofOne);
@@ -70,6 +71,6 @@ function stableModel(app: number, view: ClusterView, oracles: Oracles, load: Mod
 
 /** A rise counts at once, a fall when it has lasted. */
 function quickLoad(app: number, view: ClusterView, load: ModelLoad): ModelLoad {
-  const { requestsPerSecond } = view.load(app, QUICK_MS);
+  const { requestsPerSecond } = recentLoad(view, app, QUICK_MS);
   return { ...load, requestsPerSecond: Math.max(load.requestsPerSecond, requestsPerSecond) };
 }

@@ -14,6 +14,7 @@ import { Belongings } from "./belongings.ts";
 import { clusterBins } from "./cluster-bins.ts";
 import { ORACLES, Oracles } from "./oracles.ts";
 import { partsNeeded, pooledModel, stableParts } from "./pool-models.ts";
+import { recentLoad } from "./recent-load.ts";
 
 /** Published: at most two models share a device; the elastic pool is looked at twice a second. */
 const MODELS_PER_DEVICE = 2;
@@ -111,7 +112,7 @@ class PoolsDriver {
   }
 
   #isAsked(app: number, view: ClusterView): boolean {
-    return view.waiting(app) > 0 || view.load(app, 60_000).requestsPerSecond > 0;
+    return view.waiting(app) > 0 || recentLoad(view, app, 60_000).requestsPerSecond > 0;
   }
 }
 

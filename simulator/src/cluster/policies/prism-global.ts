@@ -3,6 +3,7 @@ import type { ClusterAction, ClusterPolicy, ClusterView } from "../types.ts";
 import { ORACLES, Oracles } from "./oracles.ts";
 import { createPrism, PRISM } from "./prism.ts";
 import { spanOf } from "./spans.ts";
+import { recentLoad } from "./recent-load.ts";
 
 /** As the two pools': the share on time that is aimed at, on the safe side, and how often what is looked at. */
 const TARGET = 0.95;
@@ -73,7 +74,7 @@ class Allocator {
   #share(view: ClusterView): ReadonlyMap<string, number> {
     const devices = view.shape.hosts * view.shape.devicesPerHost;
     const claims = [...view.applications.entries()].flatMap(([app, application]) => {
-      const load = view.load(app, LOAD_MS);
+      const load = recentLoad(view, app, LOAD_MS);
       if (load.requestsPerSecond === 0) return [];
       const span = spanOf(application.model);
       const wanted = this.#wanted(app, view, Math.floor(devices / span));
@@ -85,7 +86,7 @@ class Allocator {
 
   /** The smallest number that meets the target; of those that nearly reach the best share where none does. */
   #wanted(app: number, view: ClusterView, most: number): number {
-    const load = view.load(app, LOAD_MS);
+    const load = recentLoad(view, app, LOAD_MS);
     let best = 1;
     let bestShare = 0;
     for (let replicas = 1; replicas <= most; replicas += 1) {

@@ -1,5 +1,6 @@
 import type { ClusterAction, ClusterPolicy, ClusterView, InstanceView } from "../types.ts";
 import { KvPressure } from "./kv-pressure.ts";
+import { recentLoad } from "./recent-load.ts";
 
 export interface PrismOptions {
   /** An instance with nothing to do for so long leaves. */
@@ -63,7 +64,7 @@ function ownTarget(app: number, now: number, view: ClusterView, options: PrismOp
 /** Rate / limit, by the limit in seconds. */
 function wantOf(app: number, view: ClusterView, options: PrismOptions): number {
   const limit = view.applications[app]?.ttftMs ?? 1_000;
-  return view.load(app, options.windowMs).requestsPerSecond / (limit / 1000);
+  return recentLoad(view, app, options.windowMs).requestsPerSecond / (limit / 1000);
 }
 
 function leaveIdle(view: ClusterView, options: PrismOptions): ClusterAction[] {
