@@ -7,6 +7,7 @@ import { w0Applications } from "../trace/shapes/w0-applications.ts";
 import { flatPoisson, W0_COMPRESSION, W0_DURATION_MS, w0 } from "../trace/shapes/w0.ts";
 import type { Trace } from "../trace/types.ts";
 import { ENGINE_PARAMETERS } from "./parameters.ts";
+import { spanOf } from "./policies/spans.ts";
 import { busyDevices } from "./policies/speeds.ts";
 import { applicationOf, BASE_MODELS, PUBLISHED_SHAPE, shapeOf } from "./profiles.ts";
 import { prefillMs } from "./timing.ts";
@@ -49,10 +50,12 @@ export interface ScenarioOptions {
 /** An eighth of W0's hosts. */
 const EIGHTH_HOSTS = 6;
 /**
- * Every eighth application of W0, from this one on: of the eight ways to take them, the one whose requests keep most
- * nearly as large a part of an eighth of the devices busy as all of W0 does of all.
+ * Of W0's applications those of its seven large ones that take at most half a host, and every eighth of the others, of
+ * the same sizes. One replica of each of all 62 would take 352 devices, and with every eighth of all, one application
+ * would have nine tenths of the load.
  */
-const EIGHTH_FROM = 6;
+const LARGE = 7;
+const MOST_SPAN = 8;
 /**
  * Of the devices' time, on average: what W0 as it is generated takes at the limits, by arithmetic. All other loads but
  * the burst are scaled to it.
@@ -144,7 +147,10 @@ function ofDay(): Pick<Scenario, "spanMs" | "parts" | "compression"> {
 }
 
 function eighth(): LoadedApplication[] {
-  return w0Applications().filter((_, place) => place % 8 === EIGHTH_FROM);
+  return w0Applications().filter(({ baseModel }, place) => {
+    const model = BASE_MODELS[baseModel];
+    return (place < LARGE || place % 8 === LARGE) && model !== undefined && spanOf(model) <= MOST_SPAN;
+  });
 }
 
 function eighthCluster(loaded: readonly LoadedApplication[], meanPrompt = 0) {

@@ -3,6 +3,8 @@ import { FreeDevices, spanOf } from "./spans.ts";
 import { busyInstances, speedsOf } from "./speeds.ts";
 import { recentLoad } from "./recent-load.ts";
 
+type Line = Exclude<Role, "both">;
+
 export interface BlitzscaleOptions {
   /** Over so long is the load taken. */
   windowMs: number;
@@ -55,15 +57,21 @@ function scale(
   const application = view.applications[app];
   if (application === undefined) return [];
   const needs = needsOf(app, view, options);
+  const mineOf = (role: Line) => view.instancesOf(app).filter((it) => it.role === role && it.state !== "draining");
+  const counts = { prefill: mineOf("prefill").length, decode: mineOf("decode").length };
   const actions: ClusterAction[] = [];
+  for (;;) {
+    // Where devices are too few, both roles get as large a part of what they need.
+    const role = counts.prefill / needs.prefill < counts.decode / needs.decode ? "prefill" : "decode";
+    if (!(counts[role] < needs[role])) break;
+    const devices = free.take(spanOf(application.model));
+    if (devices === null) break;
+    counts[role] += 1;
+    actions.push({ kind: "activate", app, role, devices, live: true, reason: "its load" });
+  }
   for (const role of ["prefill", "decode"] as const) {
-    const mine = view.instancesOf(app).filter((it) => it.role === role && it.state !== "draining");
     const key = `${app}.${role}`;
-    for (let missing = needs[role] - mine.length; missing > 0; missing -= 1) {
-      const devices = free.take(spanOf(application.model));
-      if (devices === null) break;
-      actions.push({ kind: "activate", app, role, devices, live: true, reason: "its load" });
-    }
+    const mine = mineOf(role);
     if (mine.length <= needs[role]) {
       surplusSince.delete(key);
       continue;
@@ -76,7 +84,7 @@ function scale(
 }
 
 /** For the load of late, and for what waits to be read within half its limit. */
-function needsOf(app: number, view: ClusterView, options: BlitzscaleOptions): Record<Exclude<Role, "both">, number> {
+function needsOf(app: number, view: ClusterView, options: BlitzscaleOptions): Record<Line, number> {
   const application = view.applications[app];
   const load = recentLoad(view, app, options.windowMs);
   const waiting = view.waiting(app);

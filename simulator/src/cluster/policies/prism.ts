@@ -17,6 +17,10 @@ export interface PrismOptions {
   moves: number;
   /** Share of a device's memory that weights leave free. */
   reserve: number;
+  /** Models that share a device at most: the cluster's limit, the same for all policies. */
+  maxModels: number;
+  /** An application without any instance takes the place of one that has been idle for so long. */
+  yieldMs: number;
 }
 
 /** Published: 50 s, 10 % and 10 requests; the others are ours. */
@@ -28,6 +32,8 @@ export const PRISM: PrismOptions = {
   moveGain: 0.3,
   moves: 4,
   reserve: 0.2,
+  maxModels: 2,
+  yieldMs: 5_000,
 };
 
 /** How many instances an application should have; `now`: how many it has. */
@@ -51,7 +57,7 @@ export function createPrism(
       { everyMs: 1_000, run: (view) => [...leaveIdle(view, options), ...scale(view, options, target)] },
       { everyMs: 10_000, run: (view) => rebalance(view, options) },
     ],
-    onCold: (app, view) => new PrismPlan(view, options).activate(app, "a request came for it"),
+    onCold: (app, view) => new PrismPlan(view, options).activateCold(app),
   };
 }
 
@@ -110,7 +116,8 @@ class PrismPlan {
   readonly #options: PrismOptions;
   readonly #weights: readonly number[];
   readonly #pressure: KvPressure;
-  readonly #leaving = new Set<number>();
+  /** Applications that this round puts on a device. */
+  readonly #added = new Map<number, readonly number[]>();
 
   constructor(view: ClusterView, options: PrismOptions) {
     this.#view = view;
@@ -126,48 +133,54 @@ class PrismPlan {
     return this.#weights[app] ?? 0;
   }
 
-  /** On the least crowded span; where none has room, in the place of the instance that is idle for longest. */
+  /** On the least crowded span that has room. */
   activate(app: number, reason: string): ClusterAction[] {
-    const releases: ClusterAction[] = [];
-    for (;;) {
-      const best = this.#pressure.best(app, this.weightOf(app), (devices) => this.#holds(app, devices));
-      if (best !== null) {
-        this.#pressure.add(app, best.devices, this.weightOf(app));
-        // Its devices are full until those that leave have left: the next round places it.
-        if (releases.length > 0) return releases;
-        return [{ kind: "activate", app, role: "both", devices: best.devices, reason }];
-      }
-      const idle = this.#longestIdle(app);
-      if (idle === null) return releases;
-      this.#leaving.add(idle.id);
-      this.#pressure.remove(idle.app, idle.devices, this.weightOf(idle.app));
-      releases.push({ kind: "release", instance: idle.id, reason: "another needs its place" });
-    }
+    const weight = this.weightOf(app);
+    const best = this.#pressure.best(app, weight, (devices) => this.#isBarred(app, devices));
+    if (best === null) return [];
+    this.#pressure.add(app, best.devices, weight);
+    for (const device of best.devices) this.#added.set(device, [...(this.#added.get(device) ?? []), app]);
+    return [{ kind: "activate", app, role: "both", devices: best.devices, reason }];
+  }
+
+  /** Where no span has room: in the place of the instance that is idle for longest, once that has left. */
+  activateCold(app: number): ClusterAction[] {
+    const actions = this.activate(app, "a request came for it");
+    if (actions.length > 0) return actions;
+    const idle = this.#longestIdle(app);
+    return idle === null ? [] : [{ kind: "release", instance: idle.id, reason: "another needs its place" }];
   }
 
   move(instance: InstanceView): ClusterAction[] {
     const weight = this.weightOf(instance.app);
     this.#pressure.remove(instance.app, instance.devices, weight);
     const here = this.#pressure.withOneMore(instance.app, instance.devices, weight) ?? Infinity;
-    const best = this.#pressure.best(instance.app, weight, (devices) => this.#holds(instance.app, devices));
+    const best = this.#pressure.best(instance.app, weight, (devices) => this.#isBarred(instance.app, devices));
     const gain = best === null || here === 0 ? 0 : (here - best.pressure) / here;
     if (best === null || gain <= this.#options.moveGain) {
       this.#pressure.add(instance.app, instance.devices, weight);
       return [];
     }
     this.#pressure.add(instance.app, best.devices, weight);
+    for (const device of best.devices) this.#added.set(device, [...(this.#added.get(device) ?? []), instance.app]);
     return [{ kind: "move", instance: instance.id, to: best.devices, reason: "less pressure there" }];
   }
 
-  /** A second instance of the same model on the same devices would help nobody. */
-  #holds(app: number, devices: readonly number[]): boolean {
-    return devices.some((device) => this.#view.onDevice(device).some((other) => other.app === app));
+  /** A second instance of the same model on the same devices would help nobody, and not more than so many share. */
+  #isBarred(app: number, devices: readonly number[]): boolean {
+    return devices.some((device) => {
+      const added = this.#added.get(device) ?? [];
+      const here = this.#view.onDevice(device);
+      if (here.some((other) => other.app === app) || added.includes(app)) return true;
+      const staying = here.filter(({ state }) => state !== "draining").length;
+      return staying + added.length >= this.#options.maxModels;
+    });
   }
 
   #longestIdle(app: number): InstanceView | null {
     let longest: InstanceView | null = null;
     for (const instance of this.#view.instances) {
-      if (instance.app === app || this.#leaving.has(instance.id) || !isIdle(instance, this.#view, 0)) continue;
+      if (instance.app === app || !isIdle(instance, this.#view, this.#options.yieldMs)) continue;
       if (longest === null || (instance.idleSince ?? 0) < (longest.idleSince ?? 0)) longest = instance;
     }
     return longest;

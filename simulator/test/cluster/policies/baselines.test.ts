@@ -106,7 +106,7 @@ describe("Prism-like", () => {
     expect(round(createPrism(), fakeView(big, { shape, instances: since(50_000) }))).toMatchObject([
       { kind: "release", instance: 1 },
     ]);
-    const asked = fakeView(big, { shape, instances: since(99_000), loads: [NO_LOAD, load(1)] });
+    const asked = fakeView(big, { shape, instances: since(95_000), loads: [NO_LOAD, load(1)] });
     expect(createPrism().onCold?.(1, asked)).toMatchObject([{ kind: "release", instance: 1 }]);
   });
 
