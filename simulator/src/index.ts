@@ -6,3 +6,19 @@ export { type EngineModel, type EngineOptions, engineOptionsSchema } from "./dec
 export type { SeenRequest } from "./server/engine-parts.ts";
 export type { JournalEntry, JournalKind } from "./server/journal.ts";
 export { type EngineDeps, type EngineStats, type RunningEngine, startEngine } from "./server/start-engine.ts";
+export { runPolicy, type RunMeasures } from "./cluster/compare.ts";
+export { comparisonRows } from "./cluster/comparison-rows.ts";
+export { POLICIES, type PolicyName } from "./cluster/policies/by-name.ts";
+export {
+  type Scenario,
+  SCENARIOS,
+  type ScenarioName,
+  type ScenarioOptions,
+  scenarioOf,
+  TRACE_FILES,
+} from "./cluster/scenario.ts";
+export { markdownTable } from "./report/comparison.ts";
+export { writeReports } from "./report/files/write-reports.ts";
+export { Progress } from "./report/progress.ts";
+export type { Report } from "./report/types.ts";
+export { openTrace } from "./trace/files/open-trace.ts";

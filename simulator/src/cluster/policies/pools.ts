@@ -3,6 +3,7 @@ import {
   DEFAULT_POOL_RULES,
   type ModelView,
   NO_POOLS,
+  type PoolAction,
   type PoolRules,
   type PoolsInput,
   type PoolsState,
@@ -13,6 +14,7 @@ import type { ClusterAction, ClusterPolicy, ClusterView } from "../types.ts";
 import { Belongings } from "./belongings.ts";
 import { clusterBins } from "./cluster-bins.ts";
 import { ORACLES, Oracles } from "./oracles.ts";
+import { servedBy } from "./line-names.ts";
 import { partsNeeded, pooledModel, stableParts } from "./pool-models.ts";
 import { recentLoad } from "./recent-load.ts";
 
@@ -74,11 +76,15 @@ class PoolsDriver {
     const replicas = this.#belongings.replicas(view);
     const known = new Set(view.instances.map(({ app }) => app));
     const apps = [...view.applications.keys()].filter((app) => known.has(app) || this.#isAsked(app, view));
-    const models = apps.flatMap((app) => this.#modelsOf(app, view));
-    const input: PoolsInput = { now: view.now, bins: this.#bins, replicas, models };
+    const models = apps.flatMap((app) => this.#modelsOf(app, view)).map((model) => this.#kept(model, replicas));
+    const ours = new Set(replicas.map(({ id }) => id));
+    const others = view.instances.filter(({ id }) => !ours.has(String(id)));
+    const foreign = new Set(others.flatMap(({ devices }) => devices.map(String)));
+    const input: PoolsInput = { now: view.now, bins: this.#bins, replicas, models, foreign };
     const { state, actions } = planPools(input, this.#state, this.#rules);
     this.#state = state;
-    return [...releasesOfParts(replicas, models), ...this.#belongings.actions(actions, view)];
+    const possible = this.#severalStable ? onePerDevice(actions) : actions;
+    return [...releasesOfParts(replicas, models), ...this.#belongings.actions(possible, view)];
   }
 
   planForCold(view: ClusterView): ClusterAction[] {
@@ -90,6 +96,19 @@ class PoolsDriver {
   learn(view: ClusterView): ClusterAction[] {
     this.#oracles.learn(view);
     return [];
+  }
+
+  /** Away from devices that hold another instance of its application, which may be leaving: there is no second one beside it. */
+  #kept(model: ModelView, replicas: readonly Replica[]): ModelView {
+    const { app } = servedBy(model.id);
+    const others = replicas.filter((other) => servedBy(other.model).app === app);
+    const leaving = others.filter(({ state }) => state === "draining");
+    const inParts = this.#severalStable ? others.filter((other) => other.model !== model.id) : [];
+    const barred = new Set([...leaving, ...inParts].flatMap(({ bins }) => bins));
+    if (barred.size === 0) return model;
+    const allowed = new Set(this.#bins.map(({ id }) => id).filter((id) => !barred.has(id)));
+    const lines = model.lines?.map((line) => ({ ...line, allowed }));
+    return lines === undefined ? { ...model, allowed } : { ...model, allowed, lines };
   }
 
   #modelsOf(app: number, view: ClusterView) {
@@ -122,4 +141,17 @@ function releasesOfParts(replicas: readonly Replica[], models: readonly ModelVie
   return replicas
     .filter(({ model, state }) => !known.has(model) && state !== "draining")
     .map(({ id }) => ({ kind: "release", instance: Number(id), reason: "fewer are enough" }));
+}
+
+/** Parts of one load look like different models to the pools. Those that came later go elsewhere in the next plan. */
+function onePerDevice(actions: readonly PoolAction[]): PoolAction[] {
+  const taken = new Set<string>();
+  return actions.filter((action) => {
+    // Where a move may go has been looked at before (`#kept`).
+    if (action.kind !== "activate") return true;
+    const keys = action.bins.map((bin) => `${servedBy(action.model).app}@${bin}`);
+    if (keys.some((key) => taken.has(key))) return false;
+    for (const key of keys) taken.add(key);
+    return true;
+  });
 }
