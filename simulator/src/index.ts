@@ -17,8 +17,12 @@ export {
   scenarioOf,
   TRACE_FILES,
 } from "./cluster/scenario.ts";
-export { markdownTable } from "./report/comparison.ts";
+export { Collector } from "./report/collector.ts";
+export { comparison, markdownTable } from "./report/comparison.ts";
 export { writeReports } from "./report/files/write-reports.ts";
 export { Progress } from "./report/progress.ts";
 export type { Report } from "./report/types.ts";
 export { openTrace } from "./trace/files/open-trace.ts";
+export { type ReadTrace, readTrace } from "./trace/read/read-trace.ts";
+export { TraceError } from "./trace/read/trace-error.ts";
+export type { Trace } from "./trace/types.ts";

@@ -89,5 +89,6 @@ export class Recorder {
 
 /** What is wrong with a request is wrong with any farm; one that was too many, or was left by its caller, was work. */
 function isCallersFault(status: number): boolean {
+  if (status === 501) return true;
   return status >= 400 && status < 500 && status !== 429 && status !== 499;
 }

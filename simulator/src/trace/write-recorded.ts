@@ -1,4 +1,4 @@
-import { TRACE_VERSION, type TraceLine } from "@farmgate/shared";
+import { TRACE_VERSION } from "@farmgate/shared";
 import type { Trace } from "./types.ts";
 
 /** Lines that go out together. */
