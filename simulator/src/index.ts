@@ -6,3 +6,11 @@ export { type EngineModel, type EngineOptions, engineOptionsSchema } from "./dec
 export type { SeenRequest } from "./server/engine-parts.ts";
 export type { JournalEntry, JournalKind } from "./server/journal.ts";
 export { type EngineDeps, type EngineStats, type RunningEngine, startEngine } from "./server/start-engine.ts";
+export { baselines, type NamedFarm } from "./lan/baselines.ts";
+export { builtInDay, DAY_WORDS } from "./lan/built-in-day.ts";
+export type { LanFarm } from "./lan/farm.ts";
+export { type SimulateFigures, simulateSchema } from "./lan/figures-schema.ts";
+export { type FarmParts, type ReadFarm, readFarm } from "./lan/read-farm.ts";
+export { type LanPlacement, replay, type ReplayOptions } from "./lan/replay.ts";
+export { type Spread, summarize, type Summary, type SummaryOptions } from "./lan/summary.ts";
+export { type Ranked, variations, whatWouldHelp } from "./lan/what-would-help.ts";
