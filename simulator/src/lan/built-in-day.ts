@@ -10,7 +10,9 @@ const DAY = {
   hours: 24,
   /** Requests of a burst, geometric around this mean, so many milliseconds apart on average. */
   burst: { mean: 6, gapMs: 400 },
-  /** Of the bursts, by the model's place when the farm's chat models are counted from the first: halved each time. */
+  /** Of the bursts that chat: their requests are for two models, in any order, as an agent with two models asks. */
+  mixedShare: 0.4,
+  /** Of the bursts that chat, for the first model of the farm's file; of the rest as much for the next, and so on. */
   headShare: 0.5,
   /** Shares of the bursts for embeddings, if the farm has such a model. */
   embeddingShare: 0.15,
@@ -23,7 +25,8 @@ const DAY = {
 
 /** In a sentence, for whoever reads the figures. */
 export const DAY_WORDS =
-  "a made-up day: bursts of about 6 requests for one model, 15 % of them embeddings, busiest at 15:00 and a tenth of that " +
+  "a made-up day: bursts of about 6 requests for one model (15 % of them embeddings; of the others half for the first model of the file, " +
+  "half of the rest for the next, and so on; 40 % of them ask two models by turns), busiest at 15:00 and a tenth of that " +
   "at night; prompts around 900 tokens, answers around 180";
 
 /** A day of bursty mixed traffic for the models of the farm, seeded; about so many requests. */
@@ -39,11 +42,12 @@ export function builtInDay(farm: LanFarm, requests: number, seed: number): Trace
     let at = timeOfDay(random);
     const embeds = embedders.length > 0 && (chats.length === 0 || random() < DAY.embeddingShare);
     const app = embeds ? chats.length + Math.floor(random() * embedders.length) : headFirst(chats.length, random);
+    const other = !embeds && random() < DAY.mixedShare ? headFirst(chats.length, random) : app;
     const size = 1 + Math.floor(Math.log(1 - random()) / Math.log(1 - 1 / DAY.burst.mean));
     for (let i = 0; i < size; i += 1) {
       const { input, spread } = embeds ? DAY.embedding : DAY.chat;
       const output = embeds ? 0 : around(DAY.chat.output, spread, random);
-      rows.push({ at, app, input: around(input, spread, random), output });
+      rows.push({ at, app: random() < 0.5 ? app : other, input: around(input, spread, random), output });
       at += -Math.log(1 - random()) * DAY.burst.gapMs;
     }
   }
@@ -57,20 +61,14 @@ export function builtInDay(farm: LanFarm, requests: number, seed: number): Trace
   };
 }
 
-/** The models of the farm, those that more workers have first. */
+/** The models of the farm, in the order of its file. */
 function modelNames(farm: LanFarm): { name: string; kind: string }[] {
-  const seen = new Map<string, { name: string; kind: string; workers: number; place: number }>();
+  const seen = new Map<string, { name: string; kind: string }>();
   for (const worker of farm.workers) {
-    const models =
-      worker.kind === "agent"
-        ? worker.models.map(({ served, speed }) => ({ name: served.name, kind: served.kind, speed }))
-        : worker.options.models.map(({ name, kind }) => ({ name, kind }));
-    for (const { name, kind } of models) {
-      const known = seen.get(name) ?? { name, kind: kindOf(name, kind), workers: 0, place: seen.size };
-      seen.set(name, { ...known, workers: known.workers + 1 });
-    }
+    const models = worker.kind === "agent" ? worker.models.map(({ served }) => served) : worker.options.models;
+    for (const { name, kind } of models) if (!seen.has(name)) seen.set(name, { name, kind: kindOf(name, kind) });
   }
-  return [...seen.values()].sort((a, b) => b.workers - a.workers || a.place - b.place);
+  return [...seen.values()];
 }
 
 function kindOf(name: string, told: string | null): string {
