@@ -1,4 +1,5 @@
 import { adapterFor, type PollResult } from "@farmgate/engines";
+import { nameKey } from "@farmgate/shared";
 import {
   catalogOf,
   Learned,
@@ -19,7 +20,7 @@ import type { AgentWorker, HostedModel } from "./farm.ts";
 import { noticedLoadMs } from "./noticed-load.ts";
 import { Seats } from "./seats.ts";
 import { WorkClock } from "./work-clock.ts";
-import type { AskedTokens, LanEvent, LanHost, WorkerFigures, WorkerRun } from "./worker-run.ts";
+import type { AskedTokens, Caller, LanEvent, LanHost, WorkerFigures, WorkerRun } from "./worker-run.ts";
 
 type SwapEffect = Extract<SchedulerEffect, { type: "swap" }>;
 
@@ -41,6 +42,8 @@ export class AgentRun implements WorkerRun {
   readonly #seats = new Map<string, Seats>();
   readonly #hosted: ReadonlyMap<string, HostedModel>;
   readonly #models: readonly ServedModel[];
+  /** By `nameKey` of a model's name or alias. */
+  readonly #names = new Map<string, string>();
   readonly #clock = new WorkClock();
   readonly #jobs = new Map<number, { model: string; tokens: AskedTokens; grantedAt: number }>();
   readonly #loaded = new Set<string>();
@@ -69,6 +72,9 @@ export class AgentRun implements WorkerRun {
     this.#terms =
       agent.queue.policy === "greedy" ? termsOf(this.#rules, { loadMs, answerMs: longestAnswerMs }) : null;
     for (const { served, speed } of models) this.#seats.set(served.name, new Seats(speed));
+    for (const { name, aliases } of this.#models) {
+      for (const spelling of [name, ...aliases]) this.#names.set(nameKey(spelling), name);
+    }
   }
 
   get loadsOf(): ReadonlyMap<string, number> {
@@ -90,12 +96,14 @@ export class AgentRun implements WorkerRun {
     this.#tell({ type: "tick" });
   }
 
-  submit(request: number, model: string, tokens: AskedTokens): void {
+  submit(request: number, asked: string, tokens: AskedTokens, { name: caller, isBatch }: Caller): void {
     const { now } = this.#host;
     const id = String(request);
+    const model = this.#names.get(nameKey(asked)) ?? asked;
+    const priority = isBatch ? "batch" : "interactive";
     this.#jobs.set(request, { model, tokens, grantedAt: Number.NaN });
-    this.#tell({ type: "arrive", job: { ...NOBODYS, id, requestId: id, model, arrivedAt: now } });
-    this.#notePromise(request, model);
+    this.#tell({ type: "arrive", job: { ...PLAIN, id, requestId: id, model, caller, priority, arrivedAt: now } });
+    if (!isBatch) this.#notePromise(request, model);
   }
 
   leave(request: number): void {
@@ -137,7 +145,7 @@ export class AgentRun implements WorkerRun {
     if (this.#ordered.has(model) || !this.#hosted.has(model)) return;
     this.#ordered.add(model);
     const id = `${ORDERED}${model}`;
-    this.#tell({ type: "arrive", job: { ...NOBODYS, id, requestId: id, model, arrivedAt: now, kind: "load" } });
+    this.#tell({ type: "arrive", job: { ...PLAIN, id, requestId: id, model, arrivedAt: now, kind: "load" } });
   }
 
   unload(model: string): void {
@@ -289,5 +297,4 @@ export class AgentRun implements WorkerRun {
   }
 }
 
-/** A trace names no callers. */
-const NOBODYS = { caller: "", priority: "interactive", deadlineAt: null, kind: "request" } as const;
+const PLAIN = { caller: "", priority: "interactive", deadlineAt: null, kind: "request" } as const;

@@ -1,18 +1,15 @@
 import type { Trace } from "../trace/types.ts";
 import { withGateway, withKeptWarm, withQueues } from "./change-farm.ts";
-import type { LanFarm, LanWorker } from "./farm.ts";
+import type { LanFarm } from "./farm.ts";
 
 export interface NamedFarm {
   name: string;
   farm: LanFarm;
 }
 
-/** The last of the baselines keeps so many copies of the model that is asked for most and can be at two workers. */
-const COPIES = 2;
-
 /**
  * The farm as it would be with less, and with more: turns regardless of what is loaded and queues in order of arrival;
- * warm first and greedy queues; the same with a second warm copy of the model that is asked for most, where two have it.
+ * warm first and greedy queues; the same with a warm copy of the model kept that is asked for most.
  */
 export function baselines(farm: LanFarm, trace: Trace): NamedFarm[] {
   const plain = withGateway(farm, (gateway) => ({ ...gateway, models: { ...gateway.models, keepWarm: {} } }));
@@ -22,22 +19,13 @@ export function baselines(farm: LanFarm, trace: Trace): NamedFarm[] {
   }));
   const first = withQueues({ ...turns, ignoresResidency: true }, () => ({ policy: "fifo" }));
   const warmFirst = withQueues(plain, () => ({ policy: "greedy" }));
-  const doubled = mostAsked(trace).find((model) => workersWith(farm, model) >= COPIES);
+  const [most] = mostAsked(trace);
+  const kept = most === undefined ? null : { name: `the same, ${most} kept warm`, farm: withKeptWarm(warmFirst, most, 1) };
   return [
     { name: "round-robin, arrival order", farm: first },
     { name: "warm first, greedy", farm: warmFirst },
-    ...(doubled === undefined
-      ? []
-      : [{ name: `the same, ${doubled} kept warm twice`, farm: withKeptWarm(warmFirst, doubled, COPIES) }]),
+    ...(kept === null ? [] : [kept]),
   ];
-}
-
-function workersWith({ workers }: LanFarm, model: string): number {
-  const has = (worker: LanWorker) =>
-    worker.kind === "agent"
-      ? worker.models.some(({ served }) => served.name === model)
-      : worker.options.models.some(({ name }) => name === model);
-  return workers.filter(has).length;
 }
 
 /** The names of the trace, the most asked for first. */

@@ -1,4 +1,6 @@
-import { kindOfName, type Random, seededRandom } from "@farmgate/shared";
+import { kindOfName, type Random } from "@farmgate/shared";
+import { chanceOf, exponential, logNormal } from "../trace/draws.ts";
+import { TraceBuilder } from "../trace/trace-builder.ts";
 import type { Trace } from "../trace/types.ts";
 import type { LanFarm } from "./farm.ts";
 
@@ -16,8 +18,10 @@ const DAY = {
   headShare: 0.5,
   /** Shares of the bursts for embeddings, if the farm has such a model. */
   embeddingShare: 0.15,
-  chat: { input: 900, output: 180, spread: 0.9 },
-  embedding: { input: 300, spread: 0.6 },
+  /** Tokens. */
+  input: { median: 900, sigma: 0.9, most: 30_000 },
+  output: { median: 180, sigma: 0.9, most: 4_000 },
+  embedding: { median: 300, sigma: 0.6, most: 8_000 },
   /** The share of the peak at night. */
   night: 0.1,
   peakHour: 15,
@@ -31,34 +35,26 @@ export const DAY_WORDS =
 
 /** A day of bursty mixed traffic for the models of the farm, seeded; about so many requests. */
 export function builtInDay(farm: LanFarm, requests: number, seed: number): Trace {
-  const random = seededRandom(seed);
+  const random = chanceOf(seed, 0);
   const names = modelNames(farm);
   const chats = names.filter(({ kind }) => kind !== "embeddings").map(({ name }) => name);
   const embedders = names.filter(({ kind }) => kind === "embeddings").map(({ name }) => name);
-  const applications = [...chats, ...embedders];
-  const rows: { at: number; app: number; input: number; output: number }[] = [];
-  const bursts = Math.max(1, Math.round(requests / DAY.burst.mean));
-  for (let burst = 0; burst < bursts; burst += 1) {
+  const builder = new TraceBuilder();
+  if (names.length === 0) return builder.build();
+  while (builder.length < requests) {
     let at = timeOfDay(random);
     const embeds = embedders.length > 0 && (chats.length === 0 || random() < DAY.embeddingShare);
-    const app = embeds ? chats.length + Math.floor(random() * embedders.length) : headFirst(chats.length, random);
-    const other = !embeds && random() < DAY.mixedShare ? headFirst(chats.length, random) : app;
-    const size = 1 + Math.floor(Math.log(1 - random()) / Math.log(1 - 1 / DAY.burst.mean));
-    for (let i = 0; i < size; i += 1) {
-      const { input, spread } = embeds ? DAY.embedding : DAY.chat;
-      const output = embeds ? 0 : around(DAY.chat.output, spread, random);
-      rows.push({ at, app: random() < 0.5 ? app : other, input: around(input, spread, random), output });
-      at += -Math.log(1 - random()) * DAY.burst.gapMs;
+    const first = embeds ? anyOf(embedders, random) : headFirst(chats, random);
+    const other = !embeds && random() < DAY.mixedShare ? headFirst(chats, random) : first;
+    const size = Math.ceil(Math.log(1 - random()) / Math.log(1 - 1 / DAY.burst.mean));
+    for (let i = 0; i < Math.max(1, size); i += 1) {
+      const app = builder.application(random() < 0.5 ? first : other);
+      const input = logNormal(random, embeds ? DAY.embedding : DAY.input);
+      builder.add({ at, app, input, output: embeds ? 0 : logNormal(random, DAY.output) });
+      at += DAY.burst.gapMs * exponential(random);
     }
   }
-  rows.sort((a, b) => a.at - b.at);
-  return {
-    applications,
-    at: Float64Array.from(rows, ({ at }) => at),
-    app: Uint16Array.from(rows, ({ app }) => app),
-    input: Uint32Array.from(rows, ({ input }) => input),
-    output: Uint32Array.from(rows, ({ output }) => output),
-  };
+  return builder.build();
 }
 
 /** The models of the farm, in the order of its file. */
@@ -76,10 +72,14 @@ function kindOf(name: string, told: string | null): string {
   return kind === "embedding" ? "embeddings" : kind;
 }
 
-function headFirst(count: number, random: Random): number {
+function headFirst(names: readonly string[], random: Random): string {
   let place = 0;
-  while (place < count - 1 && random() >= DAY.headShare) place += 1;
-  return place;
+  while (place < names.length - 1 && random() >= DAY.headShare) place += 1;
+  return names[place] ?? "";
+}
+
+function anyOf(names: readonly string[], random: Random): string {
+  return names[Math.floor(random() * names.length)] ?? "";
 }
 
 /** Milliseconds from midnight; hours are as likely as a cosine around the peak hour says. */
@@ -89,9 +89,4 @@ function timeOfDay(random: Random): number {
     const share = (1 + Math.cos(((hour - DAY.peakHour) / 24) * 2 * Math.PI)) / 2;
     if (random() < DAY.night + (1 - DAY.night) * share) return hour * 3_600_000;
   }
-}
-
-function around(median: number, spread: number, random: Random): number {
-  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-  return Math.max(1, Math.round(median * Math.exp(spread * normal)));
 }

@@ -30,7 +30,7 @@ interface Routed {
   tried: Set<string>;
   /** Fallbacks that are still to be tried. */
   next: ResolvedName[] | null;
-  app: number;
+  conversation: number;
   /** Where it is now. */
   at: { choice: Choice; release: () => void; foundSlot: boolean; sentAt: number; firstMs: number } | null;
   /** It waits for a worker. */
@@ -40,14 +40,13 @@ interface Routed {
 /** What becomes of a request that was put to the gateway. */
 export interface GatewayDoer {
   readonly now: number;
-  /** Send it there. `holdsPrefix`: the worker answered the request's application last. */
+  /** Send it there. `holdsPrefix`: the worker answered its conversation last. */
   send(request: number, worker: string, model: string, holdsPrefix: boolean): void;
   /** Nothing can serve it. */
   refused(request: number, why: "unknown" | "no_worker" | "full"): void;
   catalogChanged(): void;
 }
 
-/** What the prompt of a request had in common with earlier ones of its application holds at one worker. */
 const NONE: ReadonlySet<string> = new Set();
 
 /** The gateway in virtual time: its own catalogue, choice of workers, counts and waiting room. */
@@ -60,8 +59,8 @@ export class GatewayRun {
   readonly #learned = new Learned();
   readonly #room = new WaitingRoom();
   readonly #routed = new Map<number, Routed>();
-  /** By application: who answered it last. */
-  readonly #lastWorker: (string | null)[] = [];
+  /** By conversation: who answered it last. */
+  readonly #lastWorker = new Map<number, string>();
   readonly inflight = new Inflight();
   readonly recentUse = new RecentUse();
   readonly lastCopies = new LastCopies(this.recentUse);
@@ -76,12 +75,13 @@ export class GatewayRun {
     this.catalog = reduce(this.catalog, { type: "configured", workers }, 0, config.health);
   }
 
-  /** `hasPrefix`: its prompt repeats what the application asked before. */
-  arrive(place: number, app: number, asked: string, hasPrefix: boolean): void {
-    const prefixWorker = hasPrefix && this.#config.routing.affinity ? (this.#lastWorker[app] ?? null) : null;
+  /** `conversation`: whose prompts have a beginning in common; `hasPrefix`: this one has some of it. */
+  arrive(place: number, conversation: number, asked: string, hasPrefix: boolean): void {
+    const isBound = hasPrefix && this.#config.routing.affinity;
+    const prefixWorker = isBound ? (this.#lastWorker.get(conversation) ?? null) : null;
     const name = resolveName(asked, this.#names, this.catalog);
     const request = this.#asRequest(name, prefixWorker);
-    this.#routed.set(place, { request, tried: new Set(), next: null, app, at: null, leaveRoom: null });
+    this.#routed.set(place, { request, tried: new Set(), next: null, conversation, at: null, leaveRoom: null });
     this.#noteUse(request.key);
     this.#route(place, name);
   }
@@ -108,7 +108,7 @@ export class GatewayRun {
     if (routed?.at == null) return;
     const { choice, sentAt, firstMs, foundSlot } = routed.at;
     const { name } = choice.worker.config;
-    this.#lastWorker[routed.app] = name;
+    this.#lastWorker.set(routed.conversation, name);
     this.#learn(choice, foundSlot, firstMs, this.#doer.now - sentAt);
     this.#leave(place, routed);
   }
@@ -200,7 +200,7 @@ export class GatewayRun {
     };
     routed.tried.add(name);
     routed.at = { choice, release, foundSlot, sentAt: this.#doer.now, firstMs: 0 };
-    this.#doer.send(place, name, choice.upstreamModel, this.#lastWorker[routed.app] === name);
+    this.#doer.send(place, name, choice.upstreamModel, this.#lastWorker.get(routed.conversation) === name);
   }
 
   #learn(choice: Choice, foundSlot: boolean, firstByteMs: number, ms: number): void {

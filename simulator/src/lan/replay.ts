@@ -167,19 +167,23 @@ class World implements LanHost {
   }
 
   #arrive(request: number): void {
-    const { at, app, applications, prefix } = this.#trace;
+    const { at, app, applications, prefix, deadline } = this.#trace;
     const next = request + 1;
     if (next < at.length) this.at(at[next] ?? 0, { do: "arrive", request: next });
     const place = app[request] ?? 0;
     this.at(this.now + this.#options.callerTimeoutMs, { do: "give-up", request, why: "caller" });
-    this.#gateway.arrive(request, place, applications[place] ?? "", (prefix?.[request] ?? 0) > 0);
+    const conversation = place * 65_536 + this.#keyOf(request);
+    const limit = deadline?.[request] ?? 0;
+    if (limit > 0) this.at(this.now + limit, { do: "give-up", request, why: "deadline" });
+    this.#gateway.arrive(request, conversation, applications[place] ?? "", (prefix?.[request] ?? 0) > 0);
     if (!this.#gateway.isWaiting(request)) return;
     this.at(this.now + this.#farm.gateway.limits.queueWait, { do: "give-up", request, why: "queue" });
   }
 
-  #giveUp(request: number, why: "caller" | "queue"): void {
+  #giveUp(request: number, why: "caller" | "queue" | "deadline"): void {
     if (!this.#ledger.isOpen(request)) return;
     if (why === "queue" && !this.#gateway.isWaiting(request)) return;
+    if (why === "deadline" && (this.#ledger.firstTokenAt[request] ?? 0) <= this.now) return;
     const worker = this.#gateway.leave(request);
     if (worker !== null) this.#workers[this.#placeOf.get(worker) ?? -1]?.leave(request);
     this.#end(request, OUTCOME.timedOut);
@@ -191,7 +195,13 @@ class World implements LanHost {
     const known = holdsPrefix ? (prefix?.[request] ?? 0) : 0;
     this.#ledger.worker[request] = place;
     const prompt = Math.max(1, (input[request] ?? 0) - known);
-    this.#workers[place]?.submit(request, model, { prompt, output: output[request] ?? 0 });
+    const key = this.#keyOf(request);
+    const caller = { name: key === 0 ? "" : String(key), isBatch: this.#trace.batch?.[request] === 1 };
+    this.#workers[place]?.submit(request, model, { prompt, output: output[request] ?? 0 }, caller);
+  }
+
+  #keyOf(request: number): number {
+    return this.#trace.key?.[request] ?? 0;
   }
 
   #end(request: number, outcome: Outcome): void {

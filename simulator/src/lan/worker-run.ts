@@ -3,7 +3,7 @@ import type { PollResult } from "@farmgate/engines";
 /** What happens later. `worker` is a place in the farm, `request` one in the trace. */
 export type LanEvent =
   | { do: "arrive"; request: number }
-  | { do: "give-up"; request: number; why: "caller" | "queue" }
+  | { do: "give-up"; request: number; why: "caller" | "queue" | "deadline" }
   | { do: "poll"; worker: number }
   | { do: "answered"; worker: number; request: number }
   /** Of an agent: a load or an unload has ended, or it asked to be woken. */
@@ -47,9 +47,16 @@ export interface AskedTokens {
   output: number;
 }
 
+/** Who asks, for the order in an agent's queue. */
+export interface Caller {
+  /** Empty: not known. */
+  name: string;
+  isBatch: boolean;
+}
+
 /** One worker in virtual time. */
 export interface WorkerRun {
-  submit(request: number, model: string, tokens: AskedTokens): void;
+  submit(request: number, model: string, tokens: AskedTokens, caller: Caller): void;
   /** Its caller is gone, wherever it is. */
   leave(request: number): void;
   poll(): PollResult;
