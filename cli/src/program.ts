@@ -51,8 +51,8 @@ function createProgram(io: Io, finish: (exitCode: number) => void): Command {
   addStatusCommand(program, io, finish);
   addExplainCommand(program, io, finish);
   addTraceCommand(program, io, finish);
-  addHashKeyCommand(program, io);
   addSimulateCommand(program, io, finish);
+  addHashKeyCommand(program, io);
   return program;
 }
 

@@ -47,3 +47,20 @@ export {
   missError,
   onMiss,
 } from "./scheduling/relaxed-deadline.ts";
+export { groupOf } from "./admission/waiting-group.ts";
+export { WaitingRoom } from "./admission/waiting-room.ts";
+export { emptyCatalog, reduce } from "./catalog/reduce.ts";
+export type { TrackedCatalog } from "./catalog/tracked.ts";
+export type { WorkerConfig } from "./catalog/types.ts";
+export { decideLoads, type PlacementView } from "./placement/decide-loads.ts";
+export { LastCopies } from "./placement/last-copies.ts";
+export { NO_ORDERS, observed, type OrderBook, ordered, orderFailed } from "./placement/orders.ts";
+export { RecentUse } from "./placement/recent-use.ts";
+export { meantCopies, wantedCopies } from "./placement/wanted-copies.ts";
+export { hasFreeSlot } from "./routing/capacity.ts";
+export { choose } from "./routing/choose.ts";
+export { Learned } from "./routing/learned.ts";
+export { fallbacksOf, nameRules, type ResolvedName, resolveName } from "./routing/resolve-name.ts";
+export { Turns } from "./routing/turns.ts";
+export type { Choice, RoutingContext, RoutingRequest } from "./routing/types.ts";
+export { Inflight } from "./state/inflight.ts";
