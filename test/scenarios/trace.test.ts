@@ -9,7 +9,10 @@ const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
 
 it("what a running farm is asked is recorded by `farmgate trace` and read back, without a word of it", async () => {
-  const engine = await startTestEngine(cleanup, { models: ["chatty", { name: "embedder", kind: "embedding" }], tokensPerSecond: 500 });
+  const engine = await startTestEngine(cleanup, {
+    models: ["chatty", { name: "embedder", kind: "embedding" }],
+    tokensPerSecond: 500,
+  });
   const keys = [
     { name: "owner", key: "owner-key", admin: true },
     { name: "guest", key: "guest-key" },

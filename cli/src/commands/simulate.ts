@@ -21,7 +21,12 @@ export function addSimulateCommand(program: Command, io: Io, finish: (exitCode: 
     .option("--patience <duration>", "callers leave after this", durationFlag, 600_000)
     .option("--no-advice", "do not try what would help")
     .option("--cluster <name>", "in place of a farm: hundreds of devices under several policies", scenarioFlag)
-    .option("--policy <names>", "with --cluster: some of them, commas between, or all", policiesFlag, policiesFlag("all"))
+    .option(
+      "--policy <names>",
+      "with --cluster: some of them, commas between, or all",
+      policiesFlag,
+      policiesFlag("all"),
+    )
     .option("--scale <n>", "with --cluster: times as many requests", scaleFlag, 1)
     .option("--traces <dir>", "with --cluster: the folder of the public traces, for loads that replay one")
     .option("--seed <n>", "for all that is drawn by chance", countFlag, 1)

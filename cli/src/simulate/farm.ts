@@ -105,7 +105,8 @@ export async function simulateFarm(options: FarmOptions, io: Io): Promise<number
     written,
   };
   if (options.json === true) io.stdout.write(`${JSON.stringify(simulation)}\n`);
-  else io.stdout.write(renderSimulation(simulation, options.out ?? "", io.stdout.columns() ?? Number.POSITIVE_INFINITY));
+  else
+    io.stdout.write(renderSimulation(simulation, options.out ?? "", io.stdout.columns() ?? Number.POSITIVE_INFINITY));
   return EXIT.ok;
 }
 
