@@ -60,7 +60,7 @@ const MOST_SPAN = 8;
  * Of the devices' time, on average: what W0 as it is generated takes at the limits, by arithmetic. All other loads but
  * the burst are scaled to it.
  */
-export const MEAN_DEMAND = 0.58;
+const MEAN_DEMAND = 0.58;
 
 export function scenarioOf(name: ScenarioName, { seed, scale = 1, recorded = null }: ScenarioOptions): Scenario {
   switch (name) {
@@ -81,7 +81,9 @@ export function scenarioOf(name: ScenarioName, { seed, scale = 1, recorded = nul
     }
     case "five-burst":
       return fiveBurstScenario(seed);
-    default: {
+    case "azure":
+    case "mooncake":
+    case "servegen": {
       if (recorded === null) throw new RangeError(`${name} replays a recorded trace, and none was given`);
       return replayed(name, recorded, seed, scale);
     }
@@ -176,7 +178,7 @@ function withDemand(all: Omit<Scenario, "demand">): Scenario {
 }
 
 /** Of each application over the whole trace. Variances are left at 0. */
-export function meanLoads({ applications, app, input, output }: Trace, spanMs: number): ModelLoad[] {
+function meanLoads({ applications, app, input, output }: Trace, spanMs: number): ModelLoad[] {
   const sums = applications.map(() => ({ requests: 0, input: 0, output: 0 }));
   for (let i = 0; i < app.length; i += 1) {
     const sum = sums[app[i] ?? 0];

@@ -15,7 +15,7 @@ export interface BlitzscaleOptions {
 }
 
 /** All ours: the published system scales at a bound of load and leaves the bound open. */
-export const BLITZSCALE: BlitzscaleOptions = { windowMs: 3_000, utilisation: 0.8, idleMs: 15_000 };
+const BLITZSCALE: BlitzscaleOptions = { windowMs: 3_000, utilisation: 0.8, idleMs: 15_000 };
 
 /**
  * After BlitzScale: whole devices per model, prefill and decode apart, as many of each as the load keeps busy; new ones

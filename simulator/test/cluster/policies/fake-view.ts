@@ -9,7 +9,7 @@ import type {
   Role,
 } from "../../../src/cluster/types.ts";
 
-export const GIGABYTE = 1e9;
+const GIGABYTE = 1e9;
 
 export const SHAPE: ClusterShape = {
   hosts: 2,
