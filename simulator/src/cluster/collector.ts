@@ -41,6 +41,10 @@ export interface ClusterCounts {
   mappedPages: number;
   unmappedPages: number;
   remappedPages: number;
+  /** The most pages that were ever free between weights on one device. */
+  mostGapPages: number;
+  /** Bytes of last pages that the state of their requests left empty, summed over all requests on all their devices. */
+  emptyTailBytes: number;
   /** Milliseconds that prompts and hand-overs waited for pages to be mapped. */
   mapWaitMs: number;
 }
@@ -55,5 +59,7 @@ export const noCounts = (): ClusterCounts => ({
   mappedPages: 0,
   unmappedPages: 0,
   remappedPages: 0,
+  mostGapPages: 0,
+  emptyTailBytes: 0,
   mapWaitMs: 0,
 });

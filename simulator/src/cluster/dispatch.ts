@@ -1,9 +1,8 @@
 import { LstImh, type Machine } from "@farmgate/gateway/policies";
 import type { Engine } from "./engine.ts";
 import { prefillPace } from "./pace.ts";
-import { giveUp, pagesOf, pagesOn, startHandover, startPrefill } from "./serving.ts";
+import { giveUp, pagesOf, pagesOn, promptMs, startHandover, startPrefill } from "./serving.ts";
 import type { ClusterState, Serving } from "./state.ts";
-import { prefillMs } from "./timing.ts";
 import type { DispatchOrder } from "./types.ts";
 import type { Waiting } from "./waiting-requests.ts";
 
@@ -21,7 +20,7 @@ export function enqueue(state: ClusterState, order: DispatchOrder, request: numb
     giveUp(state, request, "refused");
     return;
   }
-  const processing = prefillMs(model, shape, parameters, input);
+  const processing = promptMs(state, model, request);
   const deadline = state.now + ttftMs;
   const key = { "first-come": state.now, "least-slack": deadline - processing, "lst-imh": deadline }[order];
   state.waiting[app]?.add({ request, arrivedAt: state.now, processing, deadline, relaxed: 0, key });

@@ -12,7 +12,7 @@ export interface EngineOwner {
 
 /**
  * One replica at work: a prompt at a time, and a batch that makes a token of each request in every step. Between two
- * changes of its batch its steps flow at an even rate, so that nothing happens per token.
+ * changes of its batch its steps flow by a formula, so that nothing happens per token.
  */
 export class Engine {
   readonly owner: EngineOwner;
@@ -28,9 +28,10 @@ export class Engine {
   prefillLeft = 0;
   prefillPace = 1;
   readonly batch = new FinishHeap();
-  /** Steps since its start, and how long one takes now. */
+  /** Steps since its start; how long one took when it was settled, and how much longer than the last each is. */
   steps = 0;
   stepMs = 1;
+  growthMs = 0;
   /** Tokens of the batch so far. */
   context = 0;
   /** Requests whose state is on its way here, and those whose state waits here for a decode instance. */

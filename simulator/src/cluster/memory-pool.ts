@@ -20,6 +20,8 @@ export class MemoryPool {
   mapped = 0;
   unmapped = 0;
   remapped = 0;
+  /** The most pages that were ever in gaps. */
+  mostGap = 0;
   #state = 0;
   #weights = 0;
   /** In order of place. */
@@ -98,6 +100,7 @@ export class MemoryPool {
     if (gone === undefined) return;
     this.#weights -= gone.pages;
     this.unmapped += gone.pages;
+    this.mostGap = Math.max(this.mostGap, this.gapPages);
   }
 
   /** The place in the list for an extent of so many pages, by first fit; -1: only broken room. */
@@ -129,7 +132,9 @@ export class MemoryPool {
   }
 
   #settle(now: number): void {
-    this.#ahead = Math.min(Math.max(0, this.freePages), this.#ahead + (now - this.#aheadAt) / this.#mapMs);
+    const passed = now - this.#aheadAt;
+    if (passed > 0) this.#ahead += this.#mapMs === 0 ? this.pages : passed / this.#mapMs;
+    this.#ahead = Math.min(Math.max(0, this.freePages), this.#ahead);
     this.#aheadAt = now;
   }
 }

@@ -12,7 +12,9 @@ export function settle(state: ClusterState, engine: Engine): void {
   engine.bandwidth = kept * engine.bandwidth + (1 - kept) * engine.stepBandwidth;
   if (engine.prefilling >= 0) engine.prefillLeft -= passed * engine.prefillPace;
   if (engine.batch.size > 0) {
-    const steps = passed / engine.stepMs;
+    // What the steps take grows evenly: passed = stepMs x steps + growthMs x steps^2 / 2.
+    const root = Math.sqrt(engine.stepMs * engine.stepMs + 2 * engine.growthMs * passed);
+    const steps = (2 * passed) / (engine.stepMs + root);
     engine.steps += steps;
     engine.context += steps * engine.batch.size;
   }
@@ -87,7 +89,7 @@ function planPrefill(state: ClusterState, engine: Engine): void {
   state.events.push(at, { kind: "prefilled", engine, turn: engine.prefillTurn });
 }
 
-/** Steps go on at the length that they have halfway to the next change, when each request has so many tokens more. */
+/** Each step is longer than the one before, since each request has a token more. */
 function planDecode(state: ClusterState, engine: Engine): void {
   const { batch, model } = engine;
   engine.decodeTurn += 1;
@@ -98,12 +100,14 @@ function planDecode(state: ClusterState, engine: Engine): void {
     return;
   }
   const left = Math.max(0, batch.nextStep - engine.steps);
-  const context = engine.context + (left * batch.size) / 2;
-  const undisturbed = stepMs(model, state.shape, state.parameters, batch.size, context);
-  engine.stepMs = undisturbed / decodePace(state, engine);
+  const undisturbed = stepMs(model, state.shape, state.parameters, batch.size, engine.context);
+  const pace = decodePace(state, engine);
   const devices = model.tensorParallel;
+  engine.stepMs = undisturbed / pace;
+  engine.growthMs = (1000 * model.kvBytesPerToken * batch.size) / (devices * state.shape.deviceBandwidth * pace);
   const computing = (2000 * model.activeParameters * batch.size) / (devices * state.shape.deviceCompute);
   engine.stepCompute = computing / engine.stepMs;
   engine.stepBandwidth = (undisturbed - state.parameters.stepConstantMs - computing) / engine.stepMs;
-  state.events.push(state.now + left * engine.stepMs, { kind: "decoded", engine, turn: engine.decodeTurn });
+  const took = left * (engine.stepMs + (engine.growthMs * left) / 2);
+  state.events.push(state.now + took, { kind: "decoded", engine, turn: engine.decodeTurn });
 }

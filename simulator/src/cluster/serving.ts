@@ -11,14 +11,36 @@ export function pagesOf(state: ClusterState, model: ModelProfile, tokens: number
   return Math.ceil((tokens * kvBytesPerToken) / (tensorParallel * state.parameters.pageBytes));
 }
 
-/** Of a request on an engine, for as long as it is there: all its tokens where it is decoded, its prompt elsewhere. */
+/** Of a request on an engine, for as long as it is there. */
 export function pagesOn(state: ClusterState, engine: Engine, request: number): number {
-  const input = state.trace.input[request] as number;
-  return pagesOf(
-    state,
-    engine.model,
-    engine.role === "prefill" ? input : input + (state.trace.output[request] as number),
-  );
+  return pagesOf(state, engine.model, tokensOn(state, engine, request));
+}
+
+/** All its tokens where it is decoded, its prompt elsewhere. They are taken at once, not as they grow. */
+function tokensOn({ trace }: ClusterState, engine: Engine, request: number): number {
+  const input = trace.input[request] as number;
+  return engine.role === "prefill" ? input : input + (trace.output[request] as number);
+}
+
+/** Returns the milliseconds that are waited for its pages. */
+function takePages(state: ClusterState, engine: Engine, request: number): number {
+  const { counts, now, parameters } = state;
+  const pages = pagesOn(state, engine, request);
+  const { tensorParallel, kvBytesPerToken } = engine.model;
+  const wait = engine.takeState(pages, now);
+  counts.mapWaitMs += wait;
+  const taken = pages * parameters.pageBytes * tensorParallel;
+  counts.emptyTailBytes += taken - tokensOn(state, engine, request) * kvBytesPerToken;
+  return wait;
+}
+
+/**
+ * Milliseconds for a request's prompt on an undisturbed replica. Where the trace tells of prefixes that came before, each
+ * instance has them all: what a farm-wide prefix cache would do at best.
+ */
+export function promptMs(state: ClusterState, model: ModelProfile, request: number): number {
+  const { trace, shape, parameters } = state;
+  return prefillMs(model, shape, parameters, trace.input[request] as number, trace.prefix?.[request]);
 }
 
 /** A request that waited goes to an engine that is free and has room for it. */
@@ -28,11 +50,9 @@ export function startPrefill(state: ClusterState, engine: Engine, request: numbe
   requests.phase[request] = PHASE.prefill;
   requests.startedAt[request] = now;
   state.holders[request] = engine;
-  const wait = engine.takeState(pagesOn(state, engine, request), now);
-  state.counts.mapWaitMs += wait;
+  const wait = takePages(state, engine, request);
   engine.prefilling = request;
-  engine.prefillLeft =
-    wait + prefillMs(engine.model, state.shape, state.parameters, state.trace.input[request] as number);
+  engine.prefillLeft = wait + promptMs(state, engine.model, request);
   engine.count(1, now);
   replan(state, engine);
 }
@@ -59,14 +79,13 @@ export function onPrefilled(state: ClusterState, engine: Engine): void {
 /** State goes over the links of the smaller side's devices, all at once. */
 export function startHandover(state: ClusterState, request: number, to: Engine): void {
   const from = state.holders[request] as Engine;
-  const wait = to.takeState(pagesOn(state, to, request), state.now);
+  const wait = takePages(state, to, request);
   const bytes = (state.trace.input[request] as number) * to.model.kvBytesPerToken;
   const links = Math.min(from.devices.length, to.devices.length);
   to.incoming += 1;
   to.count(1, state.now);
   state.counts.handovers += 1;
   state.counts.handoverBytes += bytes;
-  state.counts.mapWaitMs += wait;
   const took = Math.max(wait, (1000 * bytes) / (links * state.shape.peerRate));
   state.events.push(state.now + took, { kind: "handed", from, to, request });
 }

@@ -8,16 +8,21 @@ export function touchedBytes(model: ModelProfile, tokens: number): number {
   return weightBytes * (1 - (1 - activeWeightBytes / weightBytes) ** tokens);
 }
 
-/** Milliseconds of an undisturbed replica for a prompt. Its tokens are bound by compute, a short one by reading the weights once. */
+/**
+ * Milliseconds of an undisturbed replica for a prompt, of which it has the first `cached` tokens. The others are bound by
+ * compute; few are bound by reading the weights once.
+ */
 export function prefillMs(
   model: ModelProfile,
   shape: ClusterShape,
   parameters: EngineParameters,
   tokens: number,
+  cached = 0,
 ): number {
-  const operations = 2 * model.activeParameters * tokens * (1 + tokens / parameters.attentionTokens);
+  const read = Math.max(1, tokens - cached);
+  const operations = 2 * model.activeParameters * read * (1 + (tokens + cached) / parameters.attentionTokens);
   const computing = operations / (model.tensorParallel * shape.deviceCompute);
-  const reading = touchedBytes(model, tokens) / (model.tensorParallel * shape.deviceBandwidth);
+  const reading = touchedBytes(model, read) / (model.tensorParallel * shape.deviceBandwidth);
   return 1000 * Math.max(computing, reading) + parameters.prefillConstantMs;
 }
 

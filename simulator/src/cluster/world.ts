@@ -24,7 +24,7 @@ export interface ClusterRun {
   seed: number;
   parameters?: EngineParameters;
   /** Called with the requests that ended so far, after each sweep. */
-  onProgress?(ended: number, total: number, now: number): void;
+  onProgress?: (ended: number, total: number, now: number) => void;
 }
 
 export interface ClusterResult {
@@ -49,6 +49,7 @@ export function runCluster(run: ClusterRun): ClusterResult {
   while (state.requests.ended < trace.at.length) {
     const next = state.events.pop();
     if (next === undefined) throw new Error("time stands still before the last request");
+    if (!(next.at >= state.now)) throw new Error(`time goes from ${state.now} to ${next.at}`);
     state.now = next.at;
     state.counts.events += 1;
     handle(state, policy, view, next.event);
@@ -60,6 +61,7 @@ export function runCluster(run: ClusterRun): ClusterResult {
     state.counts.mappedPages += pool.mapped;
     state.counts.unmappedPages += pool.unmapped;
     state.counts.remappedPages += pool.remapped;
+    state.counts.mostGapPages = Math.max(state.counts.mostGapPages, pool.mostGap);
   }
   return { endedAt: state.now, counts: state.counts, refusals: Object.fromEntries(state.refusals) };
 }
