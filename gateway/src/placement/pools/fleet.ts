@@ -25,6 +25,8 @@ export interface Fleet {
   staying(lineId: string): readonly Placed[];
   /** What is on the bin. */
   on(bin: number): readonly Placed[];
+  /** In which pool the model is. */
+  poolOf(model: ModelView): Pool;
   /** A copy that takes its place is there. */
   isMoving(placed: Placed): boolean;
   /** Per bin of the layout: 1 where the model may be loaded; null: anywhere. */
@@ -70,6 +72,7 @@ export function fleetOf(input: PoolsInput, pools: PoolsState["pools"]): Fleet {
       onBins ??= byBin(placed, layout);
       return onBins[bin] ?? [];
     },
+    poolOf: ({ id }) => pools.get(id)?.pool ?? "stable",
     isMoving: ({ replica }) => moving.has(replica.id),
     allowed: ({ allowed }) =>
       allowed === null ? null : Uint8Array.from(layout.bins, ({ id }) => (allowed.has(id) ? 1 : 0)),

@@ -147,9 +147,9 @@ export class RoomSearch {
     for (const first of this.#now.layout.groups(item.span)) {
       if (!mayUse(item, first) || !this.#left.fits(first, item.demand, item.span)) continue;
       const on = this.#elasticOn(first, item.span);
-      const model = on[0]?.model.id;
-      if (model !== undefined && on.every((each) => each.model.id === model) && !this.demoted.includes(model))
-        return model;
+      const model = on[0]?.model;
+      if (model === undefined || on.some((each) => each.model !== model)) continue;
+      if (this.#fleet.poolOf(model) === "elastic" && !this.demoted.includes(model.id)) return model.id;
     }
     return null;
   }
