@@ -42,7 +42,7 @@ export function planStablePool(
 ): StablePlan {
   const actions: PoolAction[] = [];
   const reasons: string[] = [];
-  const arrivals = arrivalsOf(fleet, space, used);
+  const arrivals = arrivalsOf(fleet, space, used, departures);
   const { isDue } = options;
   if (arrivals.length === 0 && !isDue && departures.gone.size === 0) return NOTHING;
   const now = space.copy();
@@ -77,10 +77,15 @@ export function planStablePool(
 
 const NOTHING: StablePlan = { actions: [], reasons: [], claimed: new Set(), demoted: [], isSeenThrough: false };
 
-function arrivalsOf(fleet: Fleet, space: BinSpace, used: readonly UsedModel[]): readonly Arrival[] {
+function arrivalsOf(
+  fleet: Fleet,
+  space: BinSpace,
+  used: readonly UsedModel[],
+  { gone }: Departures,
+): readonly Arrival[] {
   const arrivals: Arrival[] = [];
   for (const { view, use } of used) {
-    const here = fleet.staying(view.id);
+    const here = fleet.staying(view.id).filter((placed) => !gone.has(placed));
     const outside = here[0];
     const item = () => ({ id: view.id, span: view.span, demand: view.demand, allowed: fleet.allowed(view) });
     if (outside === undefined && use === "active") arrivals.push({ item: item(), from: null });
