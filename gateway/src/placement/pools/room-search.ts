@@ -1,5 +1,5 @@
 import { type Arrival, isMovableState, started, takeOut } from "./arrival.ts";
-import { type BinSpace, FREE, LEAVING, range, WHOLE } from "./bin-space.ts";
+import { type BinSpace, FREE, LEAVING, range, SHARED, WHOLE } from "./bin-space.ts";
 import type { Departures } from "./departures.ts";
 import type { Fleet, Placed } from "./fleet.ts";
 import type { UsedModel } from "./model-use.ts";
@@ -95,9 +95,8 @@ export class RoomSearch {
   }
 
   #reserve({ demand, span }: Item, first: number): void {
-    for (const bin of range(first, span)) {
-      if (this.#now.use[bin] === WHOLE || this.#now.use[bin] === LEAVING) this.claimed.add(bin);
-    }
+    // The free ones too: they wait for their neighbours.
+    for (const bin of range(first, span)) if (this.#now.use[bin] !== SHARED) this.claimed.add(bin);
     this.isWaiting = true;
     for (const space of [this.#left, this.#withoutIdle]) space.putStable(first, demand, span);
   }

@@ -13,7 +13,7 @@ import type { PoolAction } from "./types.ts";
 export interface StablePlan {
   actions: readonly PoolAction[];
   reasons: readonly string[];
-  /** Bins of the elastic pool, used or just left, that the stable pool needs. */
+  /** Bins that the stable pool needs and does not use yet: in use by the elastic pool, being left, or free. */
   claimed: ReadonlySet<number>;
   /** Elastic models to be demoted, so that one finds room beside them. */
   demoted: readonly string[];
