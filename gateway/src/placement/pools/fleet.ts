@@ -1,5 +1,6 @@
 import { BinSpace, CLOSED, FREE, LEAVING, SHARED, WHOLE } from "./bin-space.ts";
 import { type Layout, layoutOf } from "./layout.ts";
+import type { Item } from "./packing.ts";
 import type { ModelView, Pool, PoolsInput, PoolsState, Replica } from "./types.ts";
 
 /** One of our replicas and where it is. */
@@ -117,4 +118,10 @@ function stayingByLine(placed: readonly Placed[]): ReadonlyMap<string, readonly 
     else before.push(each);
   }
   return byLine;
+}
+
+/** What is to be placed where the line gets a replica. */
+export function itemOf(fleet: Fleet, line: ModelView): Item {
+  const { id, span, demand } = line;
+  return { id, span, demand, allowed: fleet.allowed(line) };
 }

@@ -1,7 +1,7 @@
 import { type BinSpace, range, SHARED } from "./bin-space.ts";
 import { type Arrival, isMovableState, placeWords, started, takeOut } from "./arrival.ts";
 import type { Departures } from "./departures.ts";
-import type { Fleet, Placed } from "./fleet.ts";
+import { type Fleet, itemOf, type Placed } from "./fleet.ts";
 import type { UsedModel } from "./model-use.ts";
 import { bestPlace, dominantShare } from "./packing.ts";
 import { balanceOf, type Repack, repackAll, repackBin, type Spaces } from "./repack.ts";
@@ -87,11 +87,10 @@ function arrivalsOf(
   for (const { view, use } of used) {
     const here = fleet.staying(view.id).filter((placed) => !gone.has(placed));
     const outside = here[0];
-    const item = () => ({ id: view.id, span: view.span, demand: view.demand, allowed: fleet.allowed(view) });
-    if (outside === undefined && use === "active") arrivals.push({ item: item(), from: null });
+    if (outside === undefined && use === "active") arrivals.push({ item: itemOf(fleet, view), from: null });
     const isOutside = here.every(({ bins, frozen }) => !frozen && bins.some((bin) => space.use[bin] !== SHARED));
     if (outside?.replica.state === "active" && isOutside && !fleet.isMoving(outside))
-      arrivals.push({ item: item(), from: outside });
+      arrivals.push({ item: itemOf(fleet, view), from: outside });
   }
   const { layout } = fleet;
   return arrivals.sort((a, b) => dominantShare(layout, b.item) - dominantShare(layout, a.item));
@@ -115,8 +114,7 @@ function movablesOf(
     const isOurs = placed.pool === "stable" && placed.bins.every((bin) => space.use[bin] === SHARED);
     if (!stays.has(placed.model) || !isOurs || !isMovableState(placed) || gone.has(placed)) return [];
     if (fleet.isMoving(placed) || fleet.staying(placed.line.id).length > 1) return [];
-    const { id, span, demand } = placed.line;
-    return { placed, item: { id, span, demand, allowed: fleet.allowed(placed.line) } };
+    return { placed, item: itemOf(fleet, placed.line) };
   });
 }
 
