@@ -1,6 +1,7 @@
 import { type BinSpace, FREE } from "./bin-space.ts";
-import type { Fleet } from "./fleet.ts";
+import { type Fleet, itemOf } from "./fleet.ts";
 import { linesOf, type UsedModel } from "./model-use.ts";
+import { bestFree } from "./packing.ts";
 import type { PoolRules } from "./rules.ts";
 import type { ModelView, Pool, PoolsInput, PoolsState } from "./types.ts";
 
@@ -17,7 +18,7 @@ export interface Membership {
  * 3. Elastic, and one replica of each of its lines has been enough for `demoteAfterMs`, it is not hot, and it has been
  *    there for `holdMs`: stable.
  * 4. Stable, hot, and has been there for `holdMs`, and as many bins are free as the first replicas take, `freeBins` at
- *    least: elastic. The hottest first, as long as bins are free.
+ *    least, and a free group can hold each: elastic. The hottest first, as long as bins are free.
  */
 export function decideMembership(
   fleet: Fleet,
@@ -59,8 +60,11 @@ export function decideMembership(
   for (const view of promotable.sort((a, b) => b.heat - a.heat)) {
     const takes = linesOf(view).reduce((sum, { span }) => sum + span, 0);
     const why = hotness(fleet, view, rules) ?? "";
-    if (free < Math.max(rules.freeBins, takes)) {
-      reasons.push(`${view.id} stays in the stable pool, though ${why}: ${free} bins are free`);
+    const hasRoom = linesOf(view).every((line) => bestFree(elasticSpace, itemOf(fleet, line)) !== null);
+    if (!hasRoom || free < Math.max(rules.freeBins, takes)) {
+      reasons.push(
+        `${view.id} stays in the stable pool, though ${why}: ${hasRoom ? `${free} bins are free` : "no free bins can hold it"}`,
+      );
       continue;
     }
     free -= takes;

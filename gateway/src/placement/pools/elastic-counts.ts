@@ -49,18 +49,25 @@ export function countReplicas(
 ): ElasticCounts {
   const budget = usable.reduce((sum, bin) => sum + bin, 0);
   const [last] = plans;
-  const claims = models.flatMap((model) =>
+  const groups = new Map(models.flatMap(linesOf).map((line) => [line, groupsFor(fleet, line, usable)]));
+  const placeable = models.filter((model) => linesOf(model).every((line) => groups.get(line) !== 0));
+  const claims = placeable.flatMap((model) =>
     linesOf(model).map((line): Claim => {
-      const most = Math.max(1, groupsFor(fleet, line, usable));
+      const most = groups.get(line) ?? 1;
       const wanted = smallestCount(line, most, last?.counts.get(line.id) ?? 1, rules);
       const weight = rules.shareBy === "heat" ? line.heat : wanted * line.span;
       return { id: line.id, model: model.id, span: line.span, wanted, heat: line.heat, weight };
     }),
   );
-  const { counts, dropped } = shareOut(claims, budget);
+  const { counts, dropped: tooMany } = shareOut(claims, budget);
+  const nowhere = models.filter((model) => !placeable.includes(model)).map(({ id }) => id);
+  const dropped = [...nowhere, ...tooMany];
   const heats = new Map(claims.filter(({ id }) => counts.has(id)).map(({ id, heat }) => [id, heat]));
   const next: ElasticPlan = { at: now, counts, heats };
-  const reasons = dropped.map((id) => `${id} does not fit into the elastic pool's ${budget} bins: it is the coldest`);
+  const reasons = [
+    ...nowhere.map((id) => `none of the elastic pool's ${budget} bins can hold ${id}`),
+    ...tooMany.map((id) => `${id} does not fit into the elastic pool's ${budget} bins: it is the coldest`),
+  ];
   if (last !== undefined && isSame(counts, last.counts)) return { counts, plans, dropped, reasons };
   const spans = new Map(claims.map(({ id, span }) => [id, span]));
   const needed = [...(last?.counts ?? [])].reduce((sum, [id, count]) => sum + count * (spans.get(id) ?? 0), 0);
@@ -80,6 +87,7 @@ function groupsFor(fleet: Fleet, line: ModelView, usable: Uint8Array): number {
     let isUsable = true;
     for (let bin = first; bin < first + span && isUsable; bin += 1) {
       isUsable = usable[bin] === 1 && (allowed === null || allowed[bin] === 1);
+      isUsable &&= fleet.space.share(bin, 0, line.demand, span) <= 1;
     }
     if (isUsable) groups += 1;
   }

@@ -1,6 +1,6 @@
 import { isMovableState } from "./arrival.ts";
 import { type BinSpace, CLOSED, FREE, LEAVING, range, SHARED, WHOLE } from "./bin-space.ts";
-import type { Fleet, Placed } from "./fleet.ts";
+import { type Fleet, itemOf, type Placed } from "./fleet.ts";
 import { type Item, mayUse } from "./packing.ts";
 import type { PoolRules } from "./rules.ts";
 import type { ModelView, PoolAction } from "./types.ts";
@@ -134,7 +134,7 @@ class Placer implements ElasticPlaces {
   #item(line: ModelView): Item {
     const known = this.#items.get(line.id);
     if (known !== undefined) return known;
-    const item = { id: line.id, span: line.span, demand: line.demand, allowed: this.#fleet.allowed(line) };
+    const item = itemOf(this.#fleet, line);
     this.#items.set(line.id, item);
     return item;
   }

@@ -1,5 +1,6 @@
 import { BinSpace, CLOSED, FREE, LEAVING, SHARED, WHOLE } from "./bin-space.ts";
 import { type Layout, layoutOf } from "./layout.ts";
+import type { Item } from "./packing.ts";
 import type { ModelView, Pool, PoolsInput, PoolsState, Replica } from "./types.ts";
 
 /** One of our replicas and where it is. */
@@ -25,6 +26,8 @@ export interface Fleet {
   staying(lineId: string): readonly Placed[];
   /** What is on the bin. */
   on(bin: number): readonly Placed[];
+  /** In which pool the model is. */
+  poolOf(model: ModelView): Pool;
   /** A copy that takes its place is there. */
   isMoving(placed: Placed): boolean;
   /** Per bin of the layout: 1 where the model may be loaded; null: anywhere. */
@@ -70,6 +73,7 @@ export function fleetOf(input: PoolsInput, pools: PoolsState["pools"]): Fleet {
       onBins ??= byBin(placed, layout);
       return onBins[bin] ?? [];
     },
+    poolOf: ({ id }) => pools.get(id)?.pool ?? "stable",
     isMoving: ({ replica }) => moving.has(replica.id),
     allowed: ({ allowed }) =>
       allowed === null ? null : Uint8Array.from(layout.bins, ({ id }) => (allowed.has(id) ? 1 : 0)),
@@ -114,4 +118,10 @@ function stayingByLine(placed: readonly Placed[]): ReadonlyMap<string, readonly 
     else before.push(each);
   }
   return byLine;
+}
+
+/** What is to be placed where the line gets a replica. */
+export function itemOf(fleet: Fleet, line: ModelView): Item {
+  const { id, span, demand } = line;
+  return { id, span, demand, allowed: fleet.allowed(line) };
 }

@@ -1,5 +1,5 @@
 import { type Arrival, isMovableState, started, takeOut } from "./arrival.ts";
-import { type BinSpace, FREE, LEAVING, range, WHOLE } from "./bin-space.ts";
+import { type BinSpace, FREE, LEAVING, range, SHARED, WHOLE } from "./bin-space.ts";
 import type { Departures } from "./departures.ts";
 import type { Fleet, Placed } from "./fleet.ts";
 import type { UsedModel } from "./model-use.ts";
@@ -95,9 +95,8 @@ export class RoomSearch {
   }
 
   #reserve({ demand, span }: Item, first: number): void {
-    for (const bin of range(first, span)) {
-      if (this.#now.use[bin] === WHOLE || this.#now.use[bin] === LEAVING) this.claimed.add(bin);
-    }
+    // The free ones too: they wait for their neighbours.
+    for (const bin of range(first, span)) if (this.#now.use[bin] !== SHARED) this.claimed.add(bin);
     this.isWaiting = true;
     for (const space of [this.#left, this.#withoutIdle]) space.putStable(first, demand, span);
   }
@@ -147,9 +146,9 @@ export class RoomSearch {
     for (const first of this.#now.layout.groups(item.span)) {
       if (!mayUse(item, first) || !this.#left.fits(first, item.demand, item.span)) continue;
       const on = this.#elasticOn(first, item.span);
-      const model = on[0]?.model.id;
-      if (model !== undefined && on.every((each) => each.model.id === model) && !this.demoted.includes(model))
-        return model;
+      const model = on[0]?.model;
+      if (model === undefined || on.some((each) => each.model !== model)) continue;
+      if (this.#fleet.poolOf(model) === "elastic" && !this.demoted.includes(model.id)) return model.id;
     }
     return null;
   }

@@ -1,7 +1,7 @@
 import { type BinSpace, range, SHARED } from "./bin-space.ts";
 import { type Arrival, isMovableState, placeWords, started, takeOut } from "./arrival.ts";
 import type { Departures } from "./departures.ts";
-import type { Fleet, Placed } from "./fleet.ts";
+import { type Fleet, itemOf, type Placed } from "./fleet.ts";
 import type { UsedModel } from "./model-use.ts";
 import { bestPlace, dominantShare } from "./packing.ts";
 import { balanceOf, type Repack, repackAll, repackBin, type Spaces } from "./repack.ts";
@@ -13,7 +13,7 @@ import type { PoolAction } from "./types.ts";
 export interface StablePlan {
   actions: readonly PoolAction[];
   reasons: readonly string[];
-  /** Bins of the elastic pool, used or just left, that the stable pool needs. */
+  /** Bins that the stable pool needs and does not use yet: in use by the elastic pool, being left, or free. */
   claimed: ReadonlySet<number>;
   /** Elastic models to be demoted, so that one finds room beside them. */
   demoted: readonly string[];
@@ -42,7 +42,7 @@ export function planStablePool(
 ): StablePlan {
   const actions: PoolAction[] = [];
   const reasons: string[] = [];
-  const arrivals = arrivalsOf(fleet, space, used);
+  const arrivals = arrivalsOf(fleet, space, used, departures);
   const { isDue } = options;
   if (arrivals.length === 0 && !isDue && departures.gone.size === 0) return NOTHING;
   const now = space.copy();
@@ -77,16 +77,20 @@ export function planStablePool(
 
 const NOTHING: StablePlan = { actions: [], reasons: [], claimed: new Set(), demoted: [], isSeenThrough: false };
 
-function arrivalsOf(fleet: Fleet, space: BinSpace, used: readonly UsedModel[]): readonly Arrival[] {
+function arrivalsOf(
+  fleet: Fleet,
+  space: BinSpace,
+  used: readonly UsedModel[],
+  { gone }: Departures,
+): readonly Arrival[] {
   const arrivals: Arrival[] = [];
   for (const { view, use } of used) {
-    const here = fleet.staying(view.id);
+    const here = fleet.staying(view.id).filter((placed) => !gone.has(placed));
     const outside = here[0];
-    const item = () => ({ id: view.id, span: view.span, demand: view.demand, allowed: fleet.allowed(view) });
-    if (outside === undefined && use === "active") arrivals.push({ item: item(), from: null });
+    if (outside === undefined && use === "active") arrivals.push({ item: itemOf(fleet, view), from: null });
     const isOutside = here.every(({ bins, frozen }) => !frozen && bins.some((bin) => space.use[bin] !== SHARED));
     if (outside?.replica.state === "active" && isOutside && !fleet.isMoving(outside))
-      arrivals.push({ item: item(), from: outside });
+      arrivals.push({ item: itemOf(fleet, view), from: outside });
   }
   const { layout } = fleet;
   return arrivals.sort((a, b) => dominantShare(layout, b.item) - dominantShare(layout, a.item));
@@ -110,8 +114,7 @@ function movablesOf(
     const isOurs = placed.pool === "stable" && placed.bins.every((bin) => space.use[bin] === SHARED);
     if (!stays.has(placed.model) || !isOurs || !isMovableState(placed) || gone.has(placed)) return [];
     if (fleet.isMoving(placed) || fleet.staying(placed.line.id).length > 1) return [];
-    const { id, span, demand } = placed.line;
-    return { placed, item: { id, span, demand, allowed: fleet.allowed(placed.line) } };
+    return { placed, item: itemOf(fleet, placed.line) };
   });
 }
 
