@@ -54,13 +54,13 @@ describe("a value that is learned", () => {
 
   it("keeps no more points than it may, and those that are apart", () => {
     const value = valueOf({ maxPoints: 12 });
-    value.observe([0], 10);
-    value.observe([100], 12);
+    value.observe([-300], 11);
+    value.observe([300], 11);
     for (let at = 0; at < 60; at += 1) value.observe([40 + ((at * 17) % 60)], 11);
     const inputs = value.notes.points.map(({ input }) => input[0] as number).sort((a, b) => a - b);
     expect(inputs.length).toBeLessThanOrEqual(12);
-    expect(inputs[0]).toBe(0);
-    expect(inputs.at(-1)).toBe(100);
+    expect(inputs[0]).toBe(-300);
+    expect(inputs.at(-1)).toBe(300);
   });
 
   it("is relearned when what it measures has changed, and is wider meanwhile", () => {
