@@ -58,7 +58,7 @@ describe("what was learned, as JSON", () => {
         expect(again.problem).toBeNull();
         expect(again.capacity.points("m")).toBe(oracles.capacity.points("m"));
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 

@@ -84,12 +84,12 @@ describe("a Gaussian process", () => {
     const random = seededRandom(7);
     const process = new GaussianProcess(2);
     process.reset(
-      Array.from({ length: 60 }, () => {
+      Array.from({ length: 40 }, () => {
         const input = [random() * 4, random() * 4] as const;
         return { input, output: Math.sin(2 * input[0]) + 0.1 * (random() - 0.5), weight: 1, scatter: 0 };
       }),
     );
-    process.fit({ random, starts: 2, steps: 40, points: 100 });
+    process.fit({ random, starts: 2, steps: 30, points: 100 });
     const [first = 0, second = 0] = process.kernel.lengths;
     expect(second).toBeGreaterThan(4 * first);
     expect(process.kernel.noise).toBeLessThan(0.01);

@@ -2,7 +2,7 @@ import { seededRandom } from "@farmgate/shared";
 import { describe, expect, it } from "vitest";
 import { LearnedValue } from "../../../src/placement/oracle/learned-value.ts";
 
-const prior = { mean: () => 10, deviation: 2 };
+const prior = () => ({ mean: 10, deviation: 2 });
 
 function valueOf(more: object = {}): LearnedValue {
   return new LearnedValue(1, prior, { random: seededRandom(1), ...more });
@@ -90,7 +90,7 @@ describe("a value that is learned", () => {
     const value = valueOf();
     teach(value, 60);
     const seen = new Set<string>();
-    for (let at = 0; at < 200; at += 1) {
+    for (let at = 0; at < 90; at += 1) {
       value.observe([at % 10], 10 + 40 * 3 ** Math.floor(at / 8));
       seen.add(value.fitness);
     }
@@ -104,7 +104,7 @@ describe("a value that is learned", () => {
       kernel: { ...kernel, noise: 1e-9 },
       measures,
       points: [same, same],
-      drift: { fitness: "fits", residuals: [] },
+      drift: { fitness: "fits", residuals: [], calibration: 1 },
     } as const;
     const value = new LearnedValue(1, prior, { random: seededRandom(1) }, notes);
     expect(value.size).toBe(0);
