@@ -6,7 +6,7 @@ import { aligned } from "../bench/report/table.ts";
 import { processCosts } from "./oracle-costs.ts";
 import { counted, DEVICE, normal, onTime, someLoad, someModel, type TrueModel, takes } from "./oracle-truth.ts";
 
-const MODELS = 12;
+const MODELS = 6;
 const HELD_OUT = 100;
 /** Deviations of the measurements, in proportion: memory is read, the others are averaged over a window. */
 const NOISE = { memory: 0.01, compute: 0.08, bandwidth: 0.08 };
