@@ -3,6 +3,7 @@ export * from "./placement/oracle/capacity-oracle.ts";
 export * from "./placement/oracle/codec.ts";
 export type { Fitness } from "./placement/oracle/drift.ts";
 export * from "./placement/oracle/elasticity-oracle.ts";
+export * from "./placement/oracle/gaussian-process.ts";
 export type * from "./placement/oracle/model-facts.ts";
 export type * from "./placement/oracle/options.ts";
 export * from "./placement/oracle/safe-side.ts";

@@ -79,9 +79,11 @@ export class CapacityOracle implements CapacityView {
     const full = fullFacts(facts?.(model) ?? {});
     const deviations = capacityDeviation(full);
     const value = (name: keyof Resources) => {
-      const mean = (input: readonly number[]) =>
-        Math.log(capacityPrior(full, device, loadOf(input))[name] + FLOOR[name]);
-      return new LearnedValue(5, { mean, deviation: deviations[name] }, learning, notes?.[name]);
+      const prior = (input: readonly number[]) => {
+        const mean = Math.log(capacityPrior(full, device, loadOf(input))[name] + FLOOR[name]);
+        return { mean, deviation: deviations[name] };
+      };
+      return new LearnedValue(5, prior, learning, notes?.[name]);
     };
     return { memory: value("memory"), compute: value("compute"), bandwidth: value("bandwidth") };
   }

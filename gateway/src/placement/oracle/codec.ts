@@ -33,6 +33,7 @@ function learnedSchema(dimensions: number) {
   const drift = z.object({
     fitness: z.enum(["fits", "drifting", "wrong"]),
     residuals: z.array(z.number()).max(100).readonly(),
+    calibration: z.number().min(1).max(9),
   });
   return z.object({ kernel, measures, points: z.array(point).max(10_000).readonly(), drift });
 }

@@ -1,3 +1,5 @@
+import { movingMean } from "@farmgate/shared";
+
 /** Whether what an Oracle says is as far off as it says that it may be. */
 export type Fitness = "fits" | "drifting" | "wrong";
 
@@ -15,17 +17,22 @@ const TRIAL_OUTSIDE = 4;
 const NINETY_PERCENT = 1.645;
 /** Deviations are so many times as large at least, from a drift until it fits again. */
 const INFLATION = 2;
+/** How fast it is learned that deviations are too small by nature. */
+const CALIBRATION = 1 / 50;
 
 /** What a watch remembers. */
 export interface DriftNotes {
   fitness: Fitness;
   /** The latest standardised residuals, the oldest first. */
   residuals: readonly number[];
+  /** Mean square of the residuals over a longer time, at least 1. */
+  calibration: number;
 }
 
 /**
  * Watches the standardised residuals (measured - mean) / deviation of predictions, each made before the measurement was
- * learned:
+ * learned. Where they are wider by nature, as a fit to few points makes them, that is learned too, slowly and not as a
+ * drift: all deviations, and what a residual is measured by, grow with the root of their mean square. Then:
  *
  * 1. It drifts when either of the two sums of what exceeds `SLACK`, upwards and downwards, passes `LIMIT` (CUSUM), or
  *    `OUTSIDE_LIMIT` of the last `WINDOW` are outside their 90 % interval. Old points must go, and deviations are
@@ -36,13 +43,15 @@ export interface DriftNotes {
 export class DriftWatch {
   #fitness: Fitness;
   #residuals: number[];
+  #calibration: number;
   #up = 0;
   #down = 0;
   /** Residuals since the sum was zero: how long it is off, as well as can be told. */
   #upFor = 0;
   #downFor = 0;
 
-  constructor({ fitness, residuals }: DriftNotes = { fitness: "fits", residuals: [] }) {
+  constructor({ fitness, residuals, calibration }: DriftNotes = { fitness: "fits", residuals: [], calibration: 1 }) {
+    this.#calibration = calibration;
     this.#fitness = fitness;
     this.#residuals = residuals.slice(-WINDOW);
   }
@@ -52,19 +61,23 @@ export class DriftWatch {
   }
 
   get notes(): DriftNotes {
-    return { fitness: this.#fitness, residuals: [...this.#residuals] };
+    return { fitness: this.#fitness, residuals: [...this.#residuals], calibration: this.#calibration };
   }
 
   /** What variances are multiplied by. */
   get inflation(): number {
-    if (this.#fitness === "fits") return 1;
+    if (this.#fitness === "fits") return this.#calibration;
     let squares = 0;
     for (const residual of this.#residuals) squares += Math.min(residual * residual, 100);
-    return Math.max(INFLATION ** 2, this.#residuals.length === 0 ? 0 : squares / this.#residuals.length);
+    const shown = this.#residuals.length === 0 ? 0 : squares / this.#residuals.length;
+    return this.#calibration * Math.max(INFLATION ** 2, shown);
   }
 
   /** Takes note of a residual. A number: it drifts, and so many of the last measurements belong to what is now. */
-  note(residual: number): number | null {
+  note(raw: number): number | null {
+    const residual = raw / Math.sqrt(this.#calibration);
+    const square = Math.min(raw * raw, CLIP * CLIP);
+    this.#calibration = Math.max(1, movingMean(this.#calibration, square, CALIBRATION));
     this.#residuals.push(residual);
     if (this.#residuals.length > WINDOW) this.#residuals.shift();
     const clipped = Math.min(Math.max(residual, -CLIP), CLIP);

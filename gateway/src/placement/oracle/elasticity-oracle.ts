@@ -2,14 +2,14 @@ import type { Fitness } from "./drift.ts";
 import { elasticityDeviation, elasticityPrior } from "./elasticity-prior.ts";
 import { type LearnedNotes, LearnedValue } from "./learned-value.ts";
 import { isLoad, loadInput, loadOf } from "./load-input.ts";
-import { logit, shareOf } from "./logit.ts";
 import { fullFacts, USUAL_DEVICE } from "./model-facts.ts";
 import type { OracleOptions } from "./options.ts";
+import { angleOf, shareOf } from "./share-scale.ts";
 import type { ElasticityView, ModelLoad, Prediction } from "./types.ts";
 
 /**
  * Elasticity: how a model is asked and by how many replicas it is served -> the share of its requests that is on time.
- * The share is learned as a logit, apart from what the model's size lets expect, with the rate of one replica in the
+ * The share is learned as an angle (see `angleOf`), apart from what the model's size lets expect, with the rate of one replica in the
  * place of the rate: that is what lateness depends on first.
  */
 export class ElasticityOracle implements ElasticityView {
@@ -40,7 +40,7 @@ export class ElasticityOracle implements ElasticityView {
     if (!isLoad(load) || !isCount(replicas) || !(share >= 0 && share <= 1)) return false;
     const value = this.#models.get(model) ?? this.#start(model, null);
     this.#models.set(model, value);
-    value.observe(inputOf(load, replicas), logit(share));
+    value.observe(inputOf(load, replicas), angleOf(share));
     return true;
   }
 
@@ -76,8 +76,11 @@ export class ElasticityOracle implements ElasticityView {
   #start(model: string, notes: LearnedNotes | null): LearnedValue {
     const { facts, device = USUAL_DEVICE, learning } = this.#options;
     const full = fullFacts(facts?.(model) ?? {});
-    const mean = (input: readonly number[]) => elasticityPrior(full, device, loadOf(input));
-    return new LearnedValue(6, { mean, deviation: elasticityDeviation(full) }, learning, notes);
+    const prior = (input: readonly number[]) => {
+      const share = elasticityPrior(full, device, loadOf(input));
+      return { mean: angleOf(share), deviation: elasticityDeviation(full, share) };
+    };
+    return new LearnedValue(6, prior, learning, notes);
   }
 }
 

@@ -1,4 +1,3 @@
-import { logit } from "./logit.ts";
 import type { FullFacts, ReferenceDevice } from "./model-facts.ts";
 import type { ModelLoad } from "./types.ts";
 
@@ -9,8 +8,8 @@ const HALF = 0.9;
 const STEEPNESS = 4;
 
 /**
- * The share on time, as a logit: a queue is harmless until its servers are nearly busy, then all are late. A logistic in
- * the logarithm of how busy a replica is, which is the work of its part of the load, in full batches.
+ * The share on time: a queue is harmless until its servers are nearly busy, then all are late. A logistic in the logarithm
+ * of how busy a replica is, which is the work of its part of the load, in full batches.
  */
 export function elasticityPrior(facts: FullFacts, device: ReferenceDevice, ofReplica: ModelLoad): number {
   const { requestsPerSecond: rate, inputMean, outputMean, outputVariance } = ofReplica;
@@ -19,10 +18,11 @@ export function elasticityPrior(facts: FullFacts, device: ReferenceDevice, ofRep
   const compute = (2 * activeParameters * (inputMean + outputMean)) / device.compute;
   const bandwidth = (outputMean * (weightBytes / BATCH + context * kvBytesPerToken)) / device.bandwidth;
   const busy = (rate * (compute + bandwidth)) / span;
-  return logit(1 / (1 + (busy / HALF) ** STEEPNESS));
+  return 1 / (1 + (busy / HALF) ** STEEPNESS);
 }
 
-/** Of the logit. */
-export function elasticityDeviation(facts: FullFacts): number {
-  return facts.isGuessed ? 2 : 1.5;
+/** Of the angle (see `angleOf`): little where nearly all should be on time or late, much in between. */
+export function elasticityDeviation(facts: FullFacts, share: number): number {
+  const between = 2 * Math.sqrt(share * (1 - share));
+  return facts.isGuessed ? 0.15 + 0.35 * between : 0.1 + 0.3 * between;
 }

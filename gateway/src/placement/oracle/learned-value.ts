@@ -15,11 +15,8 @@ export interface LearningOptions {
   fitPoints?: number;
 }
 
-/** What a value is taken for before it is measured: a normal distribution with this mean at an input. */
-export interface ValuePrior {
-  mean(input: readonly number[]): number;
-  deviation: number;
-}
+/** What a value is taken for at an input before it is measured: a normal distribution. */
+export type ValuePrior = (input: readonly number[]) => { mean: number; deviation: number };
 
 /** All that has to outlive the program. `output` is the value as it was measured, apart from any prior. */
 export interface LearnedNotes {
@@ -96,12 +93,14 @@ export class LearnedValue {
   }
 
   predictAll(inputs: readonly (readonly number[])[]): Prediction[] {
-    const { deviation } = this.#prior;
-    const factor = this.#drift.inflation * deviation * deviation;
-    return this.#process.predictAll(inputs).map(({ mean, variance }, index) => ({
-      mean: this.#prior.mean(inputs[index] as readonly number[]) + deviation * mean,
-      variance: factor * variance,
-    }));
+    const { inflation } = this.#drift;
+    return this.#process.predictAll(inputs).map(({ mean, variance }, index) => {
+      const prior = this.#prior(inputs[index] as readonly number[]);
+      return {
+        mean: prior.mean + prior.deviation * mean,
+        variance: inflation * variance * prior.deviation * prior.deviation,
+      };
+    });
   }
 
   /** `input` and `output` finite; `weight`: how many measurements it stands for. */
@@ -192,11 +191,13 @@ export class LearnedValue {
   }
 
   #standard({ input, output }: Pick<Point, "input" | "output">): number {
-    return (output - this.#prior.mean(input)) / this.#prior.deviation;
+    const { mean, deviation } = this.#prior(input);
+    return (output - mean) / deviation;
   }
 
   #measured({ input, output }: Point): number {
-    return output * this.#prior.deviation + this.#prior.mean(input);
+    const { mean, deviation } = this.#prior(input);
+    return output * deviation + mean;
   }
 }
 

@@ -1,5 +1,5 @@
 import { seededRandom } from "@farmgate/shared";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CapacityOracle, decodeOracles, ElasticityOracle, encodeOracles } from "../../../src/policies.ts";
 import { loads, someLoad } from "./loads.ts";
@@ -58,7 +58,7 @@ describe("what was learned, as JSON", () => {
         expect(again.problem).toBeNull();
         expect(again.capacity.points("m")).toBe(oracles.capacity.points("m"));
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 

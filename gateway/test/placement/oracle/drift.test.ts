@@ -19,7 +19,8 @@ describe("a drift", () => {
     let drifts = 0;
     for (let at = 0; at < 20_000; at += 1) if (watch.note(normal()) !== null) drifts += 1;
     expect(drifts).toBe(0);
-    expect(watch).toMatchObject({ fitness: "fits", inflation: 1 });
+    expect(watch.fitness).toBe("fits");
+    expect(watch.inflation).toBeLessThan(1.5);
   });
 
   it("is not seen in one residual that is far out", () => {
@@ -53,10 +54,12 @@ describe("a drift", () => {
   it("makes deviations larger until it fits again", () => {
     const watch = new DriftWatch();
     notedUntilDrift(watch, () => 4);
-    expect(watch).toMatchObject({ fitness: "drifting", inflation: 4 });
+    expect(watch.fitness).toBe("drifting");
+    expect(watch.inflation).toBeGreaterThan(4);
     const normal = normals(4);
     for (let at = 0; at < 15; at += 1) watch.note(normal());
-    expect(watch).toMatchObject({ fitness: "fits", inflation: 1 });
+    expect(watch.fitness).toBe("fits");
+    expect(watch.inflation).toBeLessThan(2);
   });
 
   it("that does not end makes it plainly wrong, and it comes back from there too", () => {

@@ -1,5 +1,5 @@
 import type { Random } from "@farmgate/shared";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { ModelLoad } from "../../../src/policies.ts";
 
 export const load: ModelLoad = {

@@ -1,5 +1,5 @@
 import { seededRandom } from "@farmgate/shared";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CapacityOracle, ElasticityOracle, lower, safeDemand, smallestReplicas, upper } from "../../../src/policies.ts";
 import { load, loads, someLoad } from "./loads.ts";
@@ -57,7 +57,7 @@ describe("what a model takes", () => {
           expect(mean + variance).toBeLessThan(Infinity);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 
@@ -65,7 +65,7 @@ describe("what a model takes", () => {
     const oracle = new CapacityOracle(learning());
     const random = seededRandom(2);
     const seen = new Set<boolean>();
-    for (let at = 0; at < 200; at += 1) {
+    for (let at = 0; at < 90; at += 1) {
       oracle.observe("odd", someLoad(random), { ...measured, compute: 0.01 * 4 ** Math.floor(at / 9) });
       oracle.observe("even", load, measured);
       seen.add(oracle.plainlyWrong("odd"));
@@ -119,7 +119,7 @@ describe("the share on time", () => {
           expect(oracle.predict("m", asked, index + 1).mean).toBeCloseTo(mean, 6);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 

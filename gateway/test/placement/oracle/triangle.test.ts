@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { CholeskyDecomposition, Matrix } from "ml-matrix";
 import { describe, expect, it } from "vitest";
 import { Triangle } from "../../../src/placement/oracle/triangle.ts";
@@ -21,17 +21,20 @@ function grown(matrix: Matrix): Triangle {
   return triangle;
 }
 
-function expectFactorOf(triangle: Triangle, matrix: Matrix): void {
+/** By how much the factor is not that of the matrix, at most. */
+function offBy(triangle: Triangle, matrix: Matrix): number {
+  if (triangle.size !== matrix.rows) return Infinity;
   const whole = new CholeskyDecomposition(matrix).lowerTriangularMatrix;
-  expect(triangle.size).toBe(matrix.rows);
+  let most = 0;
   for (let i = 0; i < matrix.rows; i += 1) {
-    for (let j = 0; j <= i; j += 1) expect(triangle.at(i, j)).toBeCloseTo(whole.get(i, j), 6);
+    for (let j = 0; j <= i; j += 1) most = Math.max(most, Math.abs(triangle.at(i, j) - whole.get(i, j)));
   }
+  return most;
 }
 
 describe("a factor that grows", () => {
   it("is the one of the whole matrix, row by row", () => {
-    fc.assert(fc.property(positive, (matrix) => expectFactorOf(grown(matrix), matrix)));
+    fc.assert(fc.property(positive, (matrix) => expect(offBy(grown(matrix), matrix)).toBeLessThan(1e-6)));
   });
 
   it("is that of what is left when a point is taken out", () => {
@@ -41,7 +44,8 @@ describe("a factor that grows", () => {
         const triangle = grown(matrix);
         triangle.remove(at);
         const left = Array.from({ length: matrix.rows }, (_, i) => i).filter((i) => i !== at);
-        if (left.length > 0) expectFactorOf(triangle, matrix.selection(left, left));
+        const off = left.length === 0 ? triangle.size : offBy(triangle, matrix.selection(left, left));
+        expect(off).toBeLessThan(1e-6);
       }),
     );
   });
@@ -60,7 +64,7 @@ describe("a factor that grows", () => {
           for (const [i, x] of solved.entries()) expect(four[4 * i + r]).toBeCloseTo(x, 6);
           triangle.solveUpper(solved);
           const back = matrix.mmul(Matrix.columnVector(Array.from(solved))).getColumn(0);
-          for (const [i, x] of back.entries()) expect(x).toBeCloseTo(side[i] as number, 5);
+          for (const [i, x] of back.entries()) expect(x).toBeCloseTo(side[i], 5);
         }
       }),
     );
