@@ -24,6 +24,12 @@ export function gatewayFlag(text: string): string {
   throw new InvalidArgumentError("must be an http:// or https:// address");
 }
 
+/** A whole number from 1 on. */
+export function countFlag(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("must be a whole number from 1 to 999999999");
+}
+
 /** `--for DURATION`, in milliseconds. */
 export function durationFlag(text: string): number {
   const ms = parseDuration(text);

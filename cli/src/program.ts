@@ -6,6 +6,7 @@ import { addEngineCommand } from "./commands/engine.ts";
 import { addExplainCommand } from "./commands/explain.ts";
 import { addGatewayCommand } from "./commands/gateway.ts";
 import { addHashKeyCommand } from "./commands/hash-key.ts";
+import { addSimulateCommand } from "./commands/simulate.ts";
 import { addStatusCommand } from "./commands/status.ts";
 import { addTraceCommand } from "./commands/trace.ts";
 import { addUpCommand } from "./commands/up.ts";
@@ -50,6 +51,7 @@ function createProgram(io: Io, finish: (exitCode: number) => void): Command {
   addStatusCommand(program, io, finish);
   addExplainCommand(program, io, finish);
   addTraceCommand(program, io, finish);
+  addSimulateCommand(program, io, finish);
   addHashKeyCommand(program, io);
   return program;
 }

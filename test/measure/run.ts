@@ -1,8 +1,10 @@
-// `npm run measure -- WHAT`: what a farm does when a worker dies, when it is asked for too much, what a copy costs.
+// `npm run measure -- WHAT`: what a farm does when a worker dies, when it is asked for too much, what a copy costs,
+// how far the Oracles are off.
 import { parseArgs } from "node:util";
 import type { Children } from "../bench/process/children.ts";
 import { withChildren } from "../bench/process/with-children.ts";
 import { measureKill } from "./kill.ts";
+import { measureOracle } from "./oracle.ts";
 import { measureOverload } from "./overload.ts";
 import { measurePeerCopy } from "./peer-copy.ts";
 
@@ -13,11 +15,17 @@ interface Options {
   quick: boolean;
 }
 
-const MEASURES = { kill: measureKill, overload: measureOverload, "peer-copy": measurePeerCopy };
+const MEASURES = {
+  kill: measureKill,
+  overload: measureOverload,
+  "peer-copy": measurePeerCopy,
+  oracle: () => measureOracle(),
+};
 
 const usage = `npm run measure -- kill [--quick]
 npm run measure -- overload [--seconds 60]
 npm run measure -- peer-copy [--quick]
+npm run measure -- oracle
 
   --quick      kill: only with a poll each second; peer-copy: 100 MB instead of 1 GB
   --seconds N  how long five times the capacity is asked for`;

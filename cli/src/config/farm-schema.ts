@@ -1,6 +1,6 @@
 import { gatewayConfigSchema, type GatewayConfig } from "@farmgate/gateway";
 import { checkDocument, type ConfigDocument, type ConfigProblem, type ParsedConfig } from "@farmgate/shared";
-import { type EngineOptions, engineOptionsSchema } from "@farmgate/simulator";
+import { type EngineOptions, engineOptionsSchema, type SimulateFigures, simulateSchema } from "@farmgate/simulator";
 import { type AgentConfig, agentConfigSchema } from "@farmgate/worker-agent";
 import { z } from "zod";
 import { clashes } from "./clashes.ts";
@@ -11,12 +11,19 @@ export interface Farm {
   gateway: GatewayConfig;
   agents: readonly AgentConfig[];
   engines: readonly FarmEngine[];
+  /** What real engines are like, for `farmgate simulate` alone. */
+  simulate: SimulateFigures;
 }
 
 export type FarmEngine = EngineOptions & { name: string };
 
 const list = z.array(z.unknown(), { error: "must be a list" }).default([]);
-const envelopeSchema = z.strictObject({ gateway: z.unknown().optional(), agents: list, engines: list });
+const envelopeSchema = z.strictObject({
+  gateway: z.unknown().optional(),
+  agents: list,
+  engines: list,
+  simulate: simulateSchema,
+});
 
 /**
  * Checks a farm file. Its parts are checked by the schemas of their own programs, so a part means here what it means
@@ -25,10 +32,10 @@ const envelopeSchema = z.strictObject({ gateway: z.unknown().optional(), agents:
  */
 export function checkFarm(document: ConfigDocument): ParsedConfig<Farm> {
   const envelope = checkDocument(withoutProblems(document), envelopeSchema);
-  const counts = envelope.ok ? envelope.value : { agents: [], engines: [] };
+  const counts = envelope.ok ? envelope.value : { agents: [], engines: [], simulate: {} };
   const agents = counts.agents.map((_, i) => checkDocument(document, agentConfigSchema, ["agents", i]));
   const engines = counts.engines.map((_, i) => checkDocument(document, engineOptionsSchema, ["engines", i]));
-  const parts = { agents: values(agents), engines: values(engines).map(named) };
+  const parts = { agents: values(agents), engines: values(engines).map(named), simulate: counts.simulate };
   const gateway = checkDocument(withWorkers(document, parts), gatewayConfigSchema, ["gateway"]);
 
   const problems = [...document.problems];

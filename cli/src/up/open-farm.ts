@@ -8,7 +8,7 @@ export function farmOf(opened: OpenedConfig, port: number | null): Farm {
   if (opened.kind === "agent") {
     throw usageError(`${opened.shown} is an agent's file; start it with: farmgate agent --config ${opened.shown}`);
   }
-  if (opened.kind === "gateway") return { gateway: gatewayPart(opened, port), agents: [], engines: [] };
+  if (opened.kind === "gateway") return { gateway: gatewayPart(opened, port), agents: [], engines: [], simulate: {} };
   const farm = checked(opened, checkFarm(opened.document));
   if (port === null) return farm;
   const other = [...farm.agents, ...farm.engines].find((member) => member.listen.port === port);

@@ -8,6 +8,7 @@ import type { Choice, Decision, RoutingRequest } from "../routing/types.ts";
 import { drainingError } from "./draining-error.ts";
 import { beginTrial } from "./trial.ts";
 import { afterOthers } from "./come-again.ts";
+import { groupOf } from "./waiting-group.ts";
 import type { Waiter } from "./waiting-room.ts";
 
 /** A worker taken for one request: its place is counted until `release`. */
@@ -62,12 +63,6 @@ export function isTaken(taken: Taken | Nothing): taken is Taken {
 export function waitingAhead({ config, waitingRoom }: Farm, request: RoutingRequest, tried: Iterable<string>): number {
   if (!config.routing.waitOrSwap || waitingRoom.size === 0) return 0;
   return waitingRoom.inGroup(groupOf(request, tried));
-}
-
-/** Requests that the same workers can serve; what was tried before counts, and so does what it is held to since. */
-function groupOf({ key, api, only, held }: RoutingRequest, tried: Iterable<string>): string {
-  const copy = held === null ? [] : [held.digest, held.quantization, held.context];
-  return [key, api, only, ...copy, ...tried].join("\n");
 }
 
 function take(farm: Farm, call: Call, request: RoutingRequest, choice: Choice): Taken {
