@@ -65,7 +65,7 @@ describe("sharing bins out", () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -83,7 +83,7 @@ describe("sharing bins out", () => {
         expect(used).toBeLessThanOrEqual(budget);
         for (const count of counts.values()) expect(count).toBeGreaterThanOrEqual(1);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 });
