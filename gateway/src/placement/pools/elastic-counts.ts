@@ -1,7 +1,8 @@
 import { type BinSpace, FREE, LEAVING, WHOLE } from "./bin-space.ts";
-import type { Fleet } from "./fleet.ts";
+import { type Fleet, itemOf } from "./fleet.ts";
 import { judgePlan } from "./judge-plan.ts";
 import { linesOf } from "./model-use.ts";
+import { mayUse } from "./packing.ts";
 import { smallestCount } from "./replica-count.ts";
 import type { PoolRules } from "./rules.ts";
 import { type Claim, shareOut } from "./share-out.ts";
@@ -49,7 +50,7 @@ export function countReplicas(
 ): ElasticCounts {
   const budget = usable.reduce((sum, bin) => sum + bin, 0);
   const [last] = plans;
-  const groups = new Map(models.flatMap(linesOf).map((line) => [line, groupsFor(fleet, line, usable)]));
+  const groups = groupsByLine(fleet, models.flatMap(linesOf), usable);
   const placeable = models.filter((model) => linesOf(model).every((line) => groups.get(line) !== 0));
   const claims = placeable.flatMap((model) =>
     linesOf(model).map((line): Claim => {
@@ -79,17 +80,37 @@ export function countReplicas(
   return { counts, plans: kept, dropped, reasons: [...reasons, `a new plan for the elastic pool: ${reason}`] };
 }
 
-function groupsFor(fleet: Fleet, line: ModelView, usable: Uint8Array): number {
-  const { span } = line;
-  const allowed = fleet.allowed(line);
-  let groups = 0;
-  for (const first of fleet.layout.groups(span)) {
-    let isUsable = true;
-    for (let bin = first; bin < first + span && isUsable; bin += 1) {
-      isUsable = usable[bin] === 1 && (allowed === null || allowed[bin] === 1);
-      isUsable &&= fleet.space.share(bin, 0, line.demand, span) <= 1;
+/** For each line the groups that could hold a replica, each alone. */
+function groupsByLine(fleet: Fleet, lines: readonly ModelView[], usable: Uint8Array): ReadonlyMap<ModelView, number> {
+  const bySpan = new Map<number, readonly UsableGroup[]>();
+  const counts = new Map<ModelView, number>();
+  for (const line of lines) {
+    const item = itemOf(fleet, line);
+    const groups = bySpan.get(line.span) ?? usableGroups(fleet, line.span, usable);
+    bySpan.set(line.span, groups);
+    const memory = line.demand.memory / line.span;
+    let count = 0;
+    for (const group of groups) if (memory <= group.memory && mayUse(item, group.first)) count += 1;
+    counts.set(line, count);
+  }
+  return counts;
+}
+
+interface UsableGroup {
+  first: number;
+  /** Of its smallest bin. */
+  memory: number;
+}
+
+function usableGroups({ layout }: Fleet, span: number, usable: Uint8Array): readonly UsableGroup[] {
+  const groups: UsableGroup[] = [];
+  for (const first of layout.groups(span)) {
+    let memory = Number.POSITIVE_INFINITY;
+    for (let bin = first; bin < first + span; bin += 1) {
+      memory = usable[bin] === 1 ? Math.min(memory, layout.capacity[3 * bin] ?? 0) : -1;
+      if (memory < 0) break;
     }
-    if (isUsable) groups += 1;
+    if (memory >= 0) groups.push({ first, memory });
   }
   return groups;
 }

@@ -165,36 +165,43 @@ class Placer implements ElasticPlaces {
   }
 
   #bestFree(item: Item): number | null {
-    const { span } = item;
+    const { span, demand } = item;
     const { layout } = this.#space;
     const free = this.#space.freeByHost();
-    let best: number | null = null;
-    let rank: readonly number[] = [];
+    let best = -1;
+    let fastest = -1;
+    let fewest = 0;
     for (const first of layout.groups(span)) {
       if (!this.#space.isAll(first, span, 1 << FREE) || !mayUse(item, first)) continue;
-      if (!this.#space.startsBeside(first, item.demand, span, 0)) continue;
-      const next = [-(layout.capacity[3 * first + 1] ?? 0), free[layout.hosts[first] ?? 0] ?? 0];
-      if (best !== null && byRank(next, rank) >= 0) continue;
+      const compute = layout.capacity[3 * first + 1] ?? 0;
+      const neighbours = free[layout.hosts[first] ?? 0] ?? 0;
+      if (compute < fastest || (compute === fastest && neighbours >= fewest)) continue;
+      if (!this.#space.startsBeside(first, demand, span, 0)) continue;
       best = first;
-      rank = next;
+      fastest = compute;
+      fewest = neighbours;
     }
-    return best;
+    return best < 0 ? null : best;
   }
 
   #bestLeft(item: Item): number | null {
     const { span, demand } = item;
-    let best: number | null = null;
-    let fullest = Number.NEGATIVE_INFINITY;
+    let best = -1;
+    let fullest = -1;
     for (const first of this.#space.layout.groups(span)) {
       if (!this.#space.isAll(first, span, (1 << FREE) | (1 << LEAVING)) || !mayUse(item, first)) continue;
-      if (!range(first, span).every((bin) => this.#usable[bin] === 1)) continue;
       if (!this.#space.startsBeside(first, demand, span, this.#rules.besideSpare)) continue;
-      const used = Math.max(...range(first, span).map((bin) => this.#space.load[3 * bin] ?? 0));
-      if (used <= fullest) continue;
+      let used = 0;
+      let isUsable = true;
+      for (let bin = first; bin < first + span; bin += 1) {
+        used = Math.max(used, this.#space.load[3 * bin] ?? 0);
+        if (this.#usable[bin] !== 1) isUsable = false;
+      }
+      if (!isUsable || used <= fullest) continue;
       best = first;
       fullest = used;
     }
-    return best;
+    return best < 0 ? null : best;
   }
 
   #ids(first: number, span: number): readonly string[] {

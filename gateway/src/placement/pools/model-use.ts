@@ -3,7 +3,7 @@ import type { PoolRules } from "./rules.ts";
 import type { ModelView, PoolsState } from "./types.ts";
 
 /** `active`: it has load. `resting`: it has none, but keeps its replicas for a while. `idle`: its replicas may go. */
-export type Use = "active" | "resting" | "idle";
+type Use = "active" | "resting" | "idle";
 
 export interface UsedModel {
   view: ModelView;

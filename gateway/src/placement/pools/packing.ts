@@ -66,7 +66,7 @@ export function bestFree(space: BinSpace, item: Item, excluded: Excluded = none)
 }
 
 /** Between what an item would take of a group and what is there, per dimension the most that one of its bins carries. */
-export function cosineOf(space: BinSpace, first: number, demand: Resources, span: number): number {
+function cosineOf(space: BinSpace, first: number, demand: Resources, span: number): number {
   let dot = 0;
   let ofItem = 0;
   let ofLoad = 0;

@@ -40,7 +40,7 @@ export function planPools(input: PoolsInput, state: PoolsState, rules: PoolRules
       const { decision } = attempt;
       return { ...decision, reasons: [...reasons, ...decision.reasons] };
     }
-    pools = new Map([...pools, ...demoted.map((id) => [id, { pool: "stable" as Pool, since: input.now }] as const)]);
+    pools = new Map([...pools, ...demoted.map((id) => [id, { pool: "stable", since: input.now }] as const)]);
     for (const id of demoted) reasons.push(`${id} goes to the stable pool: bins are too few`);
     fleet = fleetOf(input, pools);
   }

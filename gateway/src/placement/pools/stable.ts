@@ -1,7 +1,7 @@
 import { type BinSpace, range, SHARED } from "./bin-space.ts";
 import { type Arrival, isMovableState, placeWords, started, takeOut } from "./arrival.ts";
 import type { Departures } from "./departures.ts";
-import { type Fleet, itemOf, type Placed } from "./fleet.ts";
+import { type Fleet, itemOf } from "./fleet.ts";
 import type { UsedModel } from "./model-use.ts";
 import { bestPlace, dominantShare } from "./packing.ts";
 import { balanceOf, type Repack, repackAll, repackBin, type Spaces } from "./repack.ts";

@@ -166,3 +166,12 @@ describe("repacking", () => {
     expect(brief(farm.plan().actions)).toEqual(["r2 => b"]);
   });
 });
+
+it("leaves a replica alone whose bin something else uses by now, even an idle one, and one of a model that it does not know", () => {
+  const models = [idle(model("m", [10, 0.1, 0.1])), model("next", [10, 0.1, 0.1])];
+  const there = [replica("r1", "m", ["a"]), replica("r2", "unknown", ["b"])];
+  const farm = world([[bin("a"), bin("b"), bin("c")], models], ...there);
+  farm.state = { ...farm.state, idleSince: new Map([["m", -60_000]]) };
+  farm.foreign = new Set(["a"]);
+  expect(brief(farm.plan().actions)).toEqual(["next -> c"]);
+});

@@ -56,8 +56,8 @@ describe("sharing bins out", () => {
           const claims = given.map(({ heat, wanted }, n) => claim(`m${n}`, heat, { wanted }));
           const { counts, dropped } = shareOut(claims, budget);
           const wanted = claims.filter(({ id }) => !dropped.includes(id)).reduce((sum, each) => sum + each.wanted, 0);
-          const given_ = [...counts.values()].reduce((sum, count) => sum + count, 0);
-          expect(given_).toBe(Math.min(budget, wanted));
+          const shared = [...counts.values()].reduce((sum, count) => sum + count, 0);
+          expect(shared).toBe(Math.min(budget, wanted));
           expect(dropped).toHaveLength(Math.max(0, claims.length - budget));
           for (const [id, count] of counts) {
             expect(count).toBeGreaterThanOrEqual(1);
@@ -65,7 +65,7 @@ describe("sharing bins out", () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -83,7 +83,7 @@ describe("sharing bins out", () => {
         expect(used).toBeLessThanOrEqual(budget);
         for (const count of counts.values()) expect(count).toBeGreaterThanOrEqual(1);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 });

@@ -119,7 +119,7 @@ export class World {
     const replaced = new Set(this.replicas.map(({ replaces }) => replaces));
     this.replicas = this.replicas
       .filter(({ id, state }) => state !== "draining" && !replaced.has(id))
-      .map(({ replaces: _, ...each }) => ({ ...each, state: "active" as const }));
+      .map(({ id, model, pool, bins }) => ({ id, model, pool, bins, state: "active" as const }));
   }
 
   /** Plans and does, until nothing is left to do; how often it took. */
