@@ -12,6 +12,7 @@ import type { Metrics } from "./metrics.ts";
 import type { Accounts } from "./proxy/accounts.ts";
 import type { Call } from "./proxy/call.ts";
 import type { Keeper } from "./placement/keeper.ts";
+import type { PlacementController } from "./placement/live/controller.ts";
 import type { LastCopies } from "./placement/last-copies.ts";
 import type { RecentUse } from "./placement/recent-use.ts";
 import type { LiveRequests } from "./proxy/live-requests.ts";
@@ -58,6 +59,7 @@ export interface Farm {
   readonly recentUse: RecentUse;
   readonly lastCopies: LastCopies;
   readonly keeper: Keeper;
+  readonly placement: PlacementController;
   readonly upstreams: Upstreams;
   readonly waitingRoom: WaitingRoom;
   readonly drainRate: DrainRate;

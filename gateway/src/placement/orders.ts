@@ -118,6 +118,14 @@ function failed(order: Order, reason: string, now: number): Order {
   return { ...order, phase: "failed", since: now, failures, retryAt: now + pause, reason };
 }
 
+/** The book without what it knows of the pair. */
+export function forgotten(book: OrderBook, worker: string, key: string): OrderBook {
+  if (orderFor(book, worker, key) === undefined) return book;
+  const next = new Map(book);
+  next.delete(`${worker}\n${key}`);
+  return next;
+}
+
 function withOrder(book: OrderBook, order: Order): OrderBook {
   return new Map(book).set(`${order.worker}\n${order.key}`, order);
 }

@@ -1,0 +1,237 @@
+import type { Clock } from "@farmgate/shared";
+import type { Log } from "@farmgate/wire";
+import type { CatalogStore } from "../../catalog/store.ts";
+import type { Served } from "../../proxy/accounts.ts";
+import type { Call } from "../../proxy/call.ts";
+import type { InflightByModel } from "../../routing/types.ts";
+import type { Keeper } from "../keeper.ts";
+import type { OrderDesk, OrderedPair } from "../order-desk.ts";
+import { Deeds } from "./deeds.ts";
+import { replicaId } from "./farm-bins.ts";
+import { guardActions, type Guarded, type GuardView, whyNoRelease } from "./guard-actions.ts";
+import { Observations } from "./observations.ts";
+import type { FarmOracle } from "./farm-oracle.ts";
+import { type MadePlan, type Planner, planWith } from "./plan-with.ts";
+import { requestFigures, type UncountedFigures } from "./request-figures.ts";
+import type { PlacementSettings } from "./settings.ts";
+import { spansOf } from "./spans.ts";
+
+export interface ControllerDeps {
+  clock: Clock;
+  log: Log;
+  catalog: CatalogStore;
+  inflight: InflightByModel;
+  keeper: Pick<Keeper, "view" | "wanted">;
+  desk: OrderDesk;
+  /** A fresh one for each time that placement is turned on. */
+  oracle: (settings: PlacementSettings) => FarmOracle;
+  planner: (settings: PlacementSettings) => Planner;
+  count(kind: string, result: string): void;
+}
+
+/** What runs while placement is on. */
+interface Session {
+  settings: PlacementSettings;
+  seen: Observations;
+  oracle: FarmOracle;
+  planner: Planner;
+  deeds: Deeds;
+  plan: MadePlan | null;
+  guarded: readonly Guarded[];
+  /** Why the plain farm goes on alone, for now; null: it does not. */
+  trouble: string | null;
+  retryAt: number;
+  stableAt: number;
+  learnAt: number;
+  /** What was said of plans, by when it last came up. */
+  said: Map<string, number>;
+}
+
+/** What it shows of itself. */
+export type SessionView = Readonly<Omit<Session, "said" | "planner">>;
+
+/**
+ * Places models by what is observed: thinly, since what is decided is decided in pure functions. Requests never wait for
+ * it, and when it fails the farm goes on as without it.
+ */
+export class PlacementController {
+  readonly #deps: ControllerDeps;
+  #session: Session | null = null;
+  #settings: PlacementSettings | null = null;
+  #started = false;
+  #stopped = false;
+  #cancelTick = (): void => {};
+
+  constructor(deps: ControllerDeps) {
+    this.#deps = deps;
+  }
+
+  get session(): SessionView | null {
+    return this.#session;
+  }
+
+  /** From now on. What was observed is kept unless it was observed in another way. */
+  configure(settings: PlacementSettings): void {
+    const before = this.#session;
+    this.#settings = settings;
+    this.#deps.desk.keepsAll = settings.mode === "auto";
+    if (settings.mode === "off") {
+      this.#end();
+      return;
+    }
+    const isSame = before !== null && before.settings.window === settings.window;
+    if (before !== null && before.settings.stateFile !== settings.stateFile) before.oracle.close();
+    const isKept = isSame && before.settings.stateFile === settings.stateFile;
+    const { clock, log } = this.#deps;
+    this.#session = {
+      settings,
+      seen: isSame ? before.seen : new Observations(spansOf(settings)),
+      oracle: isKept ? before.oracle : this.#deps.oracle(settings),
+      planner: this.#deps.planner(settings),
+      deeds: new Deeds({ ...this.#deps, mayGo: (pair) => this.#mayGo(pair) }),
+      plan: null,
+      guarded: [],
+      trouble: null,
+      retryAt: 0,
+      stableAt: clock.now(),
+      learnAt: clock.now() + settings.window,
+      said: new Map(),
+    };
+    if (before?.settings.mode !== settings.mode) log.info({ mode: settings.mode }, "placement is on");
+    if (this.#started) this.#tickSoon();
+  }
+
+  /** Begins to plan: once the first catalogues are there. */
+  start(): void {
+    this.#started = true;
+    if (this.#session !== null) this.#tickSoon();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#cancelTick();
+    this.#session?.oracle.close();
+  }
+
+  /** A request for the model of this key of the catalogue came. */
+  asked(key: string, now: number): void {
+    this.#session?.seen.asked(key, now);
+  }
+
+  /** What there is to be told of a request that has ended; null: nothing, placement is off. */
+  figuresOf(call: Call, served: Served): UncountedFigures | null {
+    return this.#session === null ? null : requestFigures(call, served, this.#session.settings.target);
+  }
+
+  /** The rest of it, once its usage was read. */
+  ended(key: string, figures: UncountedFigures, usage: { prompt: number | null; completion: number | null } | null): void {
+    const tokens = { input: usage?.prompt ?? null, output: usage?.completion ?? null };
+    this.#session?.seen.ended(key, { ...figures, ...tokens }, this.#deps.clock.now());
+  }
+
+  #end(): void {
+    this.#cancelTick();
+    if (this.#session === null) return;
+    this.#session.oracle.close();
+    this.#session = null;
+    this.#deps.log.info({}, "placement is off");
+  }
+
+  #tickSoon(): void {
+    this.#cancelTick();
+    const session = this.#session;
+    if (session === null || this.#stopped) return;
+    this.#cancelTick = this.#deps.clock.after(session.settings.elasticEvery, () => {
+      this.#tick(session);
+      this.#tickSoon();
+    });
+  }
+
+  /** Whatever goes wrong here goes wrong alone: the plain farm goes on, and it is tried again later. */
+  #tick(session: Session): void {
+    const { clock, log } = this.#deps;
+    if (session.retryAt > clock.now()) return;
+    try {
+      const trouble = this.#step(session);
+      if (trouble !== null) this.#rest(session, trouble);
+      else if (session.trouble !== null) {
+        session.trouble = null;
+        log.info({}, "placement goes on");
+      }
+    } catch (error) {
+      this.#rest(session, `it failed (${error instanceof Error ? error.message : String(error)})`, error);
+    }
+  }
+
+  #rest(session: Session, trouble: string, err?: unknown): void {
+    const { clock, log } = this.#deps;
+    if (session.trouble !== trouble) log.warn({ err }, `placement rests and the farm goes on without it: ${trouble}`);
+    session.trouble = trouble;
+    session.guarded = [];
+    session.retryAt = clock.now() + session.settings.stableEvery;
+  }
+
+  /** One plan and its orders. Gives why there is none to be trusted; null: there is, or nothing is to be planned. */
+  #step(session: Session): string | null {
+    const { clock, catalog, desk } = this.#deps;
+    const { seen, oracle, settings } = session;
+    const now = clock.now();
+    const { union, workers } = catalog.current;
+    const listed = new Set([...union.values()].map(({ key }) => key));
+    seen.keepOnly(listed, new Set(workers.map(({ config }) => config.name)));
+    session.deeds.look();
+    const inUse = seen.inUse(now);
+    if (inUse.length === 0) return null;
+    if (now >= session.learnAt) {
+      session.learnAt = now + settings.window;
+      oracle.learn(catalog.current, seen, now);
+    }
+    const wrong = oracle.wrong(inUse);
+    if (wrong !== null) return wrong;
+    const isStableDue = now >= session.stableAt;
+    if (isStableDue) session.stableAt = now + settings.stableEvery;
+    const { book: orders, unloading } = desk;
+    const view = { catalog: catalog.current, orders, unloading, now, wanted: this.#deps.keeper.wanted };
+    session.plan = planWith(session.planner, view, seen, { oracle, caution: settings.caution }, isStableDue);
+    if (session.plan.bins.bins.length === 0) return "no worker tells what it has loaded now";
+    const guardView = this.#guardView();
+    if (guardView === null) return null;
+    const actions = session.plan.actions.filter((action) => !session.deeds.isMoving(action));
+    session.guarded = guardActions(actions, guardView);
+    for (const guarded of session.guarded) this.#say(session, guarded, now);
+    if (settings.mode === "auto") for (const guarded of session.guarded) session.deeds.order(guarded);
+    return null;
+  }
+
+  /** Of a copy that was moved. */
+  #mayGo({ worker, key }: OrderedPair): boolean {
+    const view = this.#guardView();
+    const replica = view?.replicas.find(({ id }) => id === replicaId(worker, key));
+    return view !== null && replica !== undefined && whyNoRelease(replica, [], view) === null;
+  }
+
+  #guardView(): GuardView | null {
+    const { keeper, inflight } = this.#deps;
+    const session = this.#session;
+    if (session === null || session.plan === null) return null;
+    const view = keeper.view();
+    const inUse = new Set(session.seen.inUse(view.now));
+    const { replicas } = session.plan.bins;
+    return { ...view, inflight, wanted: keeper.wanted, replicas, isInUse: (key) => inUse.has(key) };
+  }
+
+  /** Once for each change: what comes up again and again is said again only after it was away for a while. */
+  #say(session: Session, { action, workers, key, order, ...rest }: Guarded, now: number): void {
+    const { log } = this.#deps;
+    const { said, settings } = session;
+    const model = this.#deps.catalog.current.union.get(key)?.id ?? key;
+    const text = `${action.kind} ${model} ${workers.join(" to ")} ${order}`;
+    const before = said.get(text);
+    for (const [other, at] of said) if (now - at > settings.hold) said.delete(other);
+    said.set(text, now);
+    if (before !== undefined && now - before <= settings.hold) return;
+    const why = "why" in rest ? rest.why : undefined;
+    const does = settings.mode === "advise" ? "placement would" : "placement is to";
+    log.info({ model, workers, reason: action.reason, not: why }, `${does} ${action.kind} ${model}`);
+  }
+}
