@@ -1,3 +1,8 @@
 // The gateway's deciders, for who runs them in virtual time: nothing here opens a socket or asks the clock.
+export * from "./placement/oracle/capacity-oracle.ts";
+export * from "./placement/oracle/elasticity-oracle.ts";
+export type * from "./placement/oracle/model-facts.ts";
+export type * from "./placement/oracle/options.ts";
+export * from "./placement/oracle/safe-side.ts";
 export type * from "./placement/oracle/types.ts";
 export type * from "./placement/pools/types.ts";
