@@ -187,6 +187,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     recentUse,
     lastCopies,
     keeper,
+    desk,
     placement,
     upstreams,
     waitingRoom,

@@ -1,10 +1,10 @@
 import { adapterFor, type EngineCall } from "@farmgate/engines";
-import type { Clock } from "@farmgate/shared";
+import { type Clock, formatDuration } from "@farmgate/shared";
 import type { Log, Upstreams } from "@farmgate/wire";
 import type { CatalogStore } from "../catalog/store.ts";
 import type { WorkerEntry } from "../catalog/types.ts";
 import { loadCalls } from "./load-calls.ts";
-import { forgotten, NO_ORDERS, observed, type OrderBook, ordered, orderFailed } from "./orders.ts";
+import { forgotten, NO_ORDERS, observed, type OrderBook, ordered, orderFailed, pauseAfter } from "./orders.ts";
 import { type OrderAnswer, sendOrder } from "./send-order.ts";
 
 export interface DeskDeps {
@@ -29,6 +29,13 @@ interface Unload extends OrderedPair {
   since: number;
 }
 
+/** An unload that failed. Times in milliseconds of `now`. */
+export interface FailedUnload extends OrderedPair {
+  reason: string;
+  failures: number;
+  retryAt: number;
+}
+
 const NOT_TAKEN: OrderAnswer = { reason: "it is not there any more", status: null, done: false, refused: false };
 
 /** Sends orders to load and to unload, and remembers what became of them. Whoever orders asks its books first. */
@@ -37,6 +44,7 @@ export class OrderDesk {
   readonly #stop = new AbortController();
   #book: OrderBook = NO_ORDERS;
   readonly #unloads = new Map<string, Unload>();
+  readonly #failedUnloads = new Map<string, FailedUnload>();
   /** Loads of any model are remembered, not of those alone that are kept warm. */
   keepsAll = false;
 
@@ -57,6 +65,19 @@ export class OrderDesk {
     return this.#unloads;
   }
 
+  /** Pairs whose last unload failed, also after their pause. */
+  get failedUnloads(): Iterable<FailedUnload> {
+    return this.#failedUnloads.values();
+  }
+
+  /** Why no unload of the pair is to be ordered now, in words that follow its worker's name; null: one may. */
+  whyNoUnload(worker: string, key: string): string | null {
+    const failed = this.#failedUnloads.get(pairId(worker, key));
+    const now = this.#deps.clock.now();
+    if (failed === undefined || failed.retryAt <= now) return null;
+    return `is not told for ${formatDuration(failed.retryAt - now)}: ${failed.reason}`;
+  }
+
   /** Sends no more orders, and ends those that are being sent. */
   stop(): void {
     this.#stop.abort();
@@ -71,6 +92,9 @@ export class OrderDesk {
     for (const [id, { phase, worker, model, reason }] of this.#book) {
       const failed = phase === "failed" && before.get(id)?.phase !== "failed";
       if (failed) log.warn({ worker, model, reason }, "a load that was ordered did not last");
+    }
+    for (const [id, { worker, key }] of this.#failedUnloads) {
+      if (this.#entry(worker)?.byKey.has(key) !== true) this.#failedUnloads.delete(id);
     }
     for (const [worker, { sending, since }] of this.#unloads) {
       const entry = this.#entry(worker);
@@ -110,11 +134,18 @@ export class OrderDesk {
       answer = await this.#send(entry, pair, [call], false);
       if (answer.reason !== null) break;
     }
-    if (answer.reason === null) this.#unloads.set(worker, { ...pair, sending: false, since: clock.now() });
-    else this.#unloads.delete(worker);
-    if (answer.reason !== null && !this.stopped) {
-      log.warn({ worker, model, reason: answer.reason }, "an order to unload a model failed");
+    const now = clock.now();
+    const id = pairId(worker, key);
+    if (answer.reason === null) {
+      this.#unloads.set(worker, { ...pair, sending: false, since: now });
+      this.#failedUnloads.delete(id);
+      return answer;
     }
+    this.#unloads.delete(worker);
+    if (this.stopped) return answer;
+    log.warn({ worker, model, reason: answer.reason }, "an order to unload a model failed");
+    const failures = (this.#failedUnloads.get(id)?.failures ?? 0) + 1;
+    this.#failedUnloads.set(id, { ...pair, reason: answer.reason, failures, retryAt: now + pauseAfter(failures) });
     return answer;
   }
 
@@ -137,4 +168,8 @@ export class OrderDesk {
   #entry(worker: string): WorkerEntry | undefined {
     return this.#deps.catalog.current.workers.find(({ config }) => config.name === worker);
   }
+}
+
+function pairId(worker: string, key: string): string {
+  return `${worker}\n${key}`;
 }

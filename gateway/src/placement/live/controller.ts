@@ -1,4 +1,4 @@
-import type { Clock } from "@farmgate/shared";
+import type { Clock, Random } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
 import type { CatalogStore } from "../../catalog/store.ts";
 import type { Served } from "../../proxy/accounts.ts";
@@ -10,8 +10,9 @@ import { Deeds } from "./deeds.ts";
 import { replicaId } from "./farm-bins.ts";
 import { guardActions, type Guarded, type GuardView, whyNoRelease } from "./guard-actions.ts";
 import { Observations } from "./observations.ts";
-import type { FarmOracle } from "./farm-oracle.ts";
+import { OracleKeeper } from "./oracle-keeper.ts";
 import { type MadePlan, type Planner, planWith } from "./plan-with.ts";
+import { poolsPlanner } from "./pools-planner.ts";
 import { requestFigures, type UncountedFigures } from "./request-figures.ts";
 import type { PlacementSettings } from "./settings.ts";
 import { spansOf } from "./spans.ts";
@@ -23,9 +24,9 @@ export interface ControllerDeps {
   inflight: InflightByModel;
   keeper: Pick<Keeper, "view" | "wanted">;
   desk: OrderDesk;
-  /** A fresh one for each time that placement is turned on. */
-  oracle: (settings: PlacementSettings) => FarmOracle;
-  planner: (settings: PlacementSettings) => Planner;
+  random: Random;
+  /** How it plans; absent: by the two pools. */
+  planner?: (settings: PlacementSettings) => Planner;
   count(kind: string, result: string): void;
 }
 
@@ -33,22 +34,24 @@ export interface ControllerDeps {
 interface Session {
   settings: PlacementSettings;
   seen: Observations;
-  oracle: FarmOracle;
+  learning: OracleKeeper;
   planner: Planner;
   deeds: Deeds;
   plan: MadePlan | null;
-  guarded: readonly Guarded[];
+  /** The last plan that had anything to do. */
+  acted: { at: number; guarded: readonly Guarded[] } | null;
+  /** Models of which the Oracle is plainly wrong. */
+  wrong: ReadonlySet<string>;
   /** Why the plain farm goes on alone, for now; null: it does not. */
   trouble: string | null;
   retryAt: number;
-  stableAt: number;
   learnAt: number;
   /** What was said of plans, by when it last came up. */
   said: Map<string, number>;
 }
 
 /** What it shows of itself. */
-export type SessionView = Readonly<Omit<Session, "said" | "planner">>;
+export type SessionView = Readonly<Omit<Session, "said">>;
 
 /**
  * Places models by what is observed: thinly, since what is decided is decided in pure functions. Requests never wait for
@@ -57,7 +60,6 @@ export type SessionView = Readonly<Omit<Session, "said" | "planner">>;
 export class PlacementController {
   readonly #deps: ControllerDeps;
   #session: Session | null = null;
-  #settings: PlacementSettings | null = null;
   #started = false;
   #stopped = false;
   #cancelTick = (): void => {};
@@ -73,27 +75,28 @@ export class PlacementController {
   /** From now on. What was observed is kept unless it was observed in another way. */
   configure(settings: PlacementSettings): void {
     const before = this.#session;
-    this.#settings = settings;
     this.#deps.desk.keepsAll = settings.mode === "auto";
     if (settings.mode === "off") {
       this.#end();
       return;
     }
-    const isSame = before !== null && before.settings.window === settings.window;
-    if (before !== null && before.settings.stateFile !== settings.stateFile) before.oracle.close();
-    const isKept = isSame && before.settings.stateFile === settings.stateFile;
     const { clock, log } = this.#deps;
+    const isSame = before !== null && before.settings.window === settings.window;
+    const isKept = before !== null && before.settings.stateDir === settings.stateDir;
+    const seen = isSame ? before.seen : new Observations(spansOf(settings));
+    if (before !== null && !isKept) void before.learning.close();
+    const observed = () => this.#session?.seen ?? seen;
     this.#session = {
       settings,
-      seen: isSame ? before.seen : new Observations(spansOf(settings)),
-      oracle: isKept ? before.oracle : this.#deps.oracle(settings),
-      planner: this.#deps.planner(settings),
-      deeds: new Deeds({ ...this.#deps, mayGo: (pair) => this.#mayGo(pair) }),
+      seen,
+      learning: isKept ? before.learning : new OracleKeeper(settings.stateDir, { ...this.#deps, seen: observed }),
+      planner: (this.#deps.planner ?? poolsPlanner)(settings),
+      deeds: before?.deeds ?? new Deeds({ ...this.#deps, mayGo: (pair) => this.#mayGo(pair) }),
       plan: null,
-      guarded: [],
+      acted: before?.acted ?? null,
+      wrong: new Set(),
       trouble: null,
       retryAt: 0,
-      stableAt: clock.now(),
       learnAt: clock.now() + settings.window,
       said: new Map(),
     };
@@ -107,10 +110,11 @@ export class PlacementController {
     if (this.#session !== null) this.#tickSoon();
   }
 
-  stop(): void {
+  /** Resolves once what was learned is written. */
+  async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancelTick();
-    this.#session?.oracle.close();
+    await this.#session?.learning.close();
   }
 
   /** A request for the model of this key of the catalogue came. */
@@ -129,10 +133,25 @@ export class PlacementController {
     this.#session?.seen.ended(key, { ...figures, ...tokens }, this.#deps.clock.now());
   }
 
+  /** For metrics: copies that the plan counts, those that nothing may touch left out. */
+  replicas(): { model: string; pool: string; replicas: number }[] {
+    const { plan, planner } = this.#session ?? { plan: null, planner: null };
+    const counts = new Map<string, number>();
+    for (const { model, state } of plan?.bins.replicas ?? []) {
+      if (state === "active") counts.set(model, (counts.get(model) ?? 0) + 1);
+    }
+    const { union } = this.#deps.catalog.current;
+    return [...counts].map(([key, replicas]) => ({
+      model: union.get(key)?.id ?? "other",
+      pool: planner?.poolOf(key) ?? "stable",
+      replicas,
+    }));
+  }
+
   #end(): void {
     this.#cancelTick();
     if (this.#session === null) return;
-    this.#session.oracle.close();
+    void this.#session.learning.close();
     this.#session = null;
     this.#deps.log.info({}, "placement is off");
   }
@@ -167,39 +186,45 @@ export class PlacementController {
     const { clock, log } = this.#deps;
     if (session.trouble !== trouble) log.warn({ err }, `placement rests and the farm goes on without it: ${trouble}`);
     session.trouble = trouble;
-    session.guarded = [];
     session.retryAt = clock.now() + session.settings.stableEvery;
   }
 
   /** One plan and its orders. Gives why there is none to be trusted; null: there is, or nothing is to be planned. */
   #step(session: Session): string | null {
     const { clock, catalog, desk } = this.#deps;
-    const { seen, oracle, settings } = session;
+    const { seen, settings } = session;
     const now = clock.now();
     const { union, workers } = catalog.current;
     const listed = new Set([...union.values()].map(({ key }) => key));
     seen.keepOnly(listed, new Set(workers.map(({ config }) => config.name)));
     session.deeds.look();
     const inUse = seen.inUse(now);
-    if (inUse.length === 0) return null;
+    const { oracle } = session.learning;
+    if (inUse.length === 0 || oracle === null) return null;
+    oracle.look(catalog.current, inUse, now);
     if (now >= session.learnAt) {
       session.learnAt = now + settings.window;
-      oracle.learn(catalog.current, seen, now);
+      oracle.learn(catalog.current, seen, inUse, now);
+      session.learning.save();
     }
-    const wrong = oracle.wrong(inUse);
-    if (wrong !== null) return wrong;
-    const isStableDue = now >= session.stableAt;
-    if (isStableDue) session.stableAt = now + settings.stableEvery;
+    const wrong = new Set(inUse.filter((key) => oracle.plainlyWrong(key)));
+    this.#sayWrong(session, wrong);
+    if (wrong.size === inUse.length) return "what it expects of every model in use is plainly wrong";
     const { book: orders, unloading } = desk;
-    const view = { catalog: catalog.current, orders, unloading, now, wanted: this.#deps.keeper.wanted };
-    session.plan = planWith(session.planner, view, seen, { oracle, caution: settings.caution }, isStableDue);
+    const view = { catalog: catalog.current, orders, unloading, now, wanted: this.#deps.keeper.wanted, wrong };
+    const { caution, share } = settings;
+    const { capacity, elasticity } = oracle;
+    session.plan = planWith(session.planner, view, seen, { capacity, elasticity, caution, share });
     if (session.plan.bins.bins.length === 0) return "no worker tells what it has loaded now";
     const guardView = this.#guardView();
     if (guardView === null) return null;
     const actions = session.plan.actions.filter((action) => !session.deeds.isMoving(action));
-    session.guarded = guardActions(actions, guardView);
-    for (const guarded of session.guarded) this.#say(session, guarded, now);
-    if (settings.mode === "auto") for (const guarded of session.guarded) session.deeds.order(guarded);
+    const guardeds = guardActions(actions, guardView);
+    if (guardeds.length > 0) session.acted = { at: now, guarded: guardeds };
+    for (const guarded of guardeds) {
+      this.#say(session, guarded, now);
+      if (settings.mode === "auto") session.deeds.order(guarded);
+    }
     return null;
   }
 
@@ -211,13 +236,24 @@ export class PlacementController {
   }
 
   #guardView(): GuardView | null {
-    const { keeper, inflight } = this.#deps;
+    const { keeper, inflight, desk } = this.#deps;
     const session = this.#session;
     if (session === null || session.plan === null) return null;
     const view = keeper.view();
     const inUse = new Set(session.seen.inUse(view.now));
     const { replicas } = session.plan.bins;
-    return { ...view, inflight, wanted: keeper.wanted, replicas, isInUse: (key) => inUse.has(key) };
+    const whyNoUnload = (worker: string, key: string) => desk.whyNoUnload(worker, key);
+    return { ...view, whyNoUnload, inflight, wanted: keeper.wanted, replicas, isInUse: (key) => inUse.has(key) };
+  }
+
+  #sayWrong(session: Session, wrong: ReadonlySet<string>): void {
+    const { catalog, log } = this.#deps;
+    for (const key of wrong) {
+      if (session.wrong.has(key)) continue;
+      const model = catalog.current.union.get(key)?.id ?? key;
+      log.warn({ model }, `placement leaves ${model} alone: what it expects of it is plainly wrong`);
+    }
+    session.wrong = wrong;
   }
 
   /** Once for each change: what comes up again and again is said again only after it was away for a while. */

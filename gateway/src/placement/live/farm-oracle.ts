@@ -1,11 +1,9 @@
-import type { Random } from "@farmgate/shared";
 import type { Catalog, WorkerEntry } from "../../catalog/types.ts";
-import { CapacityOracle } from "../oracle/capacity-oracle.ts";
-import { ElasticityOracle } from "../oracle/elasticity-oracle.ts";
-import type { OracleOptions } from "../oracle/options.ts";
+import type { CapacityOracle } from "../oracle/capacity-oracle.ts";
+import type { ElasticityOracle } from "../oracle/elasticity-oracle.ts";
 import type { ModelLoad, Resources } from "../oracle/types.ts";
 import { hasWarmCopy } from "../usable.ts";
-import { memoryTold } from "./model-views.ts";
+import { memoryTold } from "./memory-told.ts";
 import type { Observations } from "./observations.ts";
 import { LIKE_OTHERS, type WorkerSpeed, workerSpeeds } from "./worker-speeds.ts";
 
@@ -91,17 +89,4 @@ export class FarmOracle {
       bandwidth: known.bandwidth ? sums.bandwidth : expected.bandwidth.mean,
     };
   }
-}
-
-/** A new one, which knows of models what the catalogue tells. */
-export function farmOracle(catalog: () => Catalog, random: Random): FarmOracle {
-  const facts = (key: string) => {
-    const weightBytes = memoryTold(
-      catalog().workers.filter(({ byKey }) => byKey.has(key)),
-      key,
-    );
-    return weightBytes === null ? {} : { weightBytes };
-  };
-  const options: OracleOptions = { learning: { random }, facts };
-  return new FarmOracle(new CapacityOracle(options), new ElasticityOracle(options));
 }

@@ -27,6 +27,8 @@ export interface GuardView extends PlacementView {
   /** `models.keepWarm`: a floor that no plan goes under. */
   wanted: readonly WantedCopies[];
   replicas: readonly FarmReplica[];
+  /** Why a copy is not to be told to go after its last unload failed, in words that follow its worker's name. */
+  whyNoUnload(worker: string, key: string): string | null;
   /** Whether the model was asked for lately. */
   isInUse(key: string): boolean;
 }
@@ -35,7 +37,8 @@ export interface GuardView extends PlacementView {
  * What may be ordered of a plan now; what may not is left for a later one:
  *
  * 1. release: never a copy 1a. that is not loaded yet; 1b. that answers requests; 1c. that `keepWarm` wants; 1d. that is
- *    the last one of a model in use, unless the same plan wants its room; 1e. on a worker that is at another order.
+ *    the last one of a model in use, unless the same plan wants its room; 1e. on a worker that is at another order, or
+ *    that lately failed to let it go.
  * 2. activate: where `keepWarm` could load it too (see `whyNoLoad`), and 2a. no last copy of a model in use may have to
  *    go for it that this plan does not release. 2b. After what this plan releases there.
  * 3. move: as 2, then, once the new copy is there, the old one goes as by 1.
@@ -91,7 +94,7 @@ export function whyNoRelease(
   if (rest === 0 && !wantsRoom && view.isInUse(key)) return "has the last copy of it, and it is in use";
   // 1e
   const isBusy = placedBy(view.orders).has(worker) || view.unloading?.has(worker) === true;
-  return isBusy ? AT_ANOTHER : null;
+  return isBusy ? AT_ANOTHER : view.whyNoUnload(worker, key);
 }
 
 function guardRelease(

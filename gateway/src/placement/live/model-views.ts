@@ -1,5 +1,6 @@
 import type { WorkerEntry } from "../../catalog/types.ts";
 import { loadCalls } from "../load-calls.ts";
+import { memoryTold } from "./memory-told.ts";
 import { orderFor } from "../orders.ts";
 import type { CapacityView, ElasticityView, ModelLoad, Prediction, Resources } from "../oracle/types.ts";
 import type { Bin, ModelView } from "../pools/types.ts";
@@ -27,6 +28,7 @@ export function modelViews(
   { bins, replicas, fixed }: FarmBins,
   seen: Observations,
   foresight: Foresight,
+  without: ReadonlySet<string>,
 ): ModelView[] {
   const { now } = view;
   const keys = new Set([...seen.inUse(now), ...replicas.map(({ model }) => model)]);
@@ -34,7 +36,7 @@ export function modelViews(
   const entries = view.catalog.workers.filter(({ config }) => present.has(config.name));
   return [...keys].flatMap((key) => {
     const copies = entries.filter(({ byKey }) => byKey.has(key));
-    if (copies.length === 0) return [];
+    if (copies.length === 0 || without.has(key)) return [];
     const there = fixed.get(key) ?? 0;
     const figures = seen.of(key);
     const load = figures?.loadNow(now) ?? NO_LOAD;
@@ -88,10 +90,4 @@ function demandOf(
     compute: Math.min(largest("compute"), withCaution(predicted.compute, caution)),
     bandwidth: Math.min(largest("bandwidth"), withCaution(predicted.bandwidth, caution)),
   };
-}
-
-/** The most that any catalogue says the model takes, in bytes; null: none says it. */
-export function memoryTold(copies: readonly WorkerEntry[], key: string): number | null {
-  const told = copies.flatMap(({ byKey }) => byKey.get(key)?.memoryBytes ?? []);
-  return told.length === 0 ? null : Math.max(...told);
 }

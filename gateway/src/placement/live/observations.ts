@@ -60,6 +60,10 @@ export class Observations {
     pair.answered({ input, inputMs, output, outputMs }, now);
   }
 
+  keys(): readonly string[] {
+    return [...this.#models.keys()];
+  }
+
   of(key: string): ModelFigures | null {
     return this.#models.get(key)?.figures ?? null;
   }

@@ -30,6 +30,7 @@ export class PairRates {
   readonly #window: WindowSums;
   #fastestInput: number | null = null;
   #fastestOutput: number | null = null;
+  #fastestAnswer: number | null = null;
 
   constructor({ heatMs }: Spans) {
     this.#window = new WindowSums(2, heatMs / SLOTS, SLOTS);
@@ -44,13 +45,19 @@ export class PairRates {
     return this.#fastestOutput;
   }
 
+  /** Of one answer by itself. */
+  get answerRate(): number | null {
+    return this.#fastestAnswer;
+  }
+
   answered({ input, inputMs, output, outputMs }: PairAnswer, now: number): void {
     if (input !== null) this.#window.add(INPUT, input, now);
     if (output !== null) this.#window.add(OUTPUT, output, now);
     this.#fastestInput = faster(this.#fastestInput, rateOf(input, inputMs));
     // Several answers at once are faster together than one.
+    this.#fastestAnswer = faster(this.#fastestAnswer, rateOf(output, outputMs));
     const together = this.#window.sum(OUTPUT, this.#window.lengthMs, now) / (this.#window.lengthMs / 1_000);
-    this.#fastestOutput = faster(this.#fastestOutput, Math.max(rateOf(output, outputMs) ?? 0, together) || null);
+    this.#fastestOutput = faster(this.#fastestOutput, Math.max(this.#fastestAnswer ?? 0, together) || null);
   }
 
   /** Of late. A rate that was never seen makes no share. */

@@ -1,7 +1,6 @@
 import type { BinsView, FarmBins } from "./farm-bins.ts";
 import { farmBins } from "./farm-bins.ts";
-import type { FarmOracle } from "./farm-oracle.ts";
-import { modelViews } from "./model-views.ts";
+import { type Foresight, modelViews } from "./model-views.ts";
 import type { Observations } from "./observations.ts";
 import type { ModelView, Pool, PoolAction, PoolsDecision, PoolsInput } from "../pools/types.ts";
 import { LIKE_OTHERS, workerSpeeds } from "./worker-speeds.ts";
@@ -9,12 +8,14 @@ import type { WantedCopies } from "../wanted-copies.ts";
 
 /** The pools' planner, which remembers from one plan to the next. */
 export interface Planner {
-  plan(input: PoolsInput, stableDue: boolean): PoolsDecision;
+  plan(input: PoolsInput): PoolsDecision;
   poolOf(key: string): Pool;
 }
 
 export interface PlanView extends Pick<BinsView, "catalog" | "orders" | "unloading" | "now"> {
   wanted: readonly WantedCopies[];
+  /** Models of which the Oracle is plainly wrong: what they have is not touched. */
+  wrong: ReadonlySet<string>;
 }
 
 /** A plan and what it was made of. */
@@ -31,8 +32,7 @@ export function planWith(
   planner: Planner,
   view: PlanView,
   seen: Observations,
-  { oracle, caution }: { oracle: FarmOracle; caution: number },
-  stableDue: boolean,
+  foresight: Foresight,
 ): MadePlan {
   const inUse = seen.inUse(view.now);
   const needed = new Set([...inUse, ...view.wanted.map(({ key }) => key)]);
@@ -43,7 +43,7 @@ export function planWith(
     poolOf: (key) => planner.poolOf(key),
     isNeeded: (key) => needed.has(key),
   });
-  const models = modelViews(view, bins, seen, { capacity: oracle.capacity, elasticity: oracle.elasticity, caution });
-  const { actions, reasons } = planner.plan({ now: view.now, bins: bins.bins, replicas: bins.replicas, models }, stableDue);
+  const models = modelViews(view, bins, seen, foresight, view.wrong);
+  const { actions, reasons } = planner.plan({ now: view.now, bins: bins.bins, replicas: bins.replicas, models });
   return { at: view.now, bins, models, actions, reasons };
 }

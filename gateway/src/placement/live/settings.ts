@@ -1,4 +1,4 @@
-import { duration, wholeNumber } from "@farmgate/shared";
+import { duration } from "@farmgate/shared";
 import { z } from "zod";
 
 const someTime = duration.refine((ms) => ms > 0, "must be longer than 0");
@@ -19,8 +19,8 @@ const shape = z.strictObject({
   stableEvery: someTime.default(30_000),
   /** How long a copy stays that is not needed any more, and a model in its pool. */
   hold: someTime.default(30_000),
-  /** Tokens a second, in and out, from which on a model belongs to the elastic pool. */
-  hot: wholeNumber(1).default(3_000),
+  /** The share of what a worker can do from which on a model is hot: it then gets workers of its own, as many as it takes. */
+  hot: z.number().gt(0).default(0.5),
   /** A directory where what the Oracle learned is kept over a restart; null: nowhere. */
   stateDir: z.string().min(1, "must name a directory").nullable().default(null),
 });
