@@ -1,0 +1,89 @@
+import { type BinSpace, FREE, LEAVING, WHOLE } from "./bin-space.ts";
+import type { Fleet } from "./fleet.ts";
+import { judgePlan } from "./judge-plan.ts";
+import { linesOf } from "./model-use.ts";
+import { smallestCount } from "./replica-count.ts";
+import type { PoolRules } from "./rules.ts";
+import { type Claim, shareOut } from "./share-out.ts";
+import type { ElasticPlan, ModelView } from "./types.ts";
+
+export interface ElasticCounts {
+  /** Replicas by line. */
+  counts: ReadonlyMap<string, number>;
+  plans: readonly ElasticPlan[];
+  /** Models for which there are too few bins, the coldest. */
+  dropped: readonly string[];
+  reasons: readonly string[];
+}
+
+/** The bins that the elastic pool can count on: per bin 1 or 0. Others than the lines of the pool use none of them. */
+export function elasticBins(
+  fleet: Fleet,
+  space: BinSpace,
+  lines: ReadonlySet<string>,
+  claimed: ReadonlySet<number>,
+): Uint8Array {
+  const usable = Uint8Array.from(space.use, (use) => (use === FREE || use === LEAVING || use === WHOLE ? 1 : 0));
+  for (const { line, replica, bins } of fleet.placed) {
+    if (replica.state !== "draining" && !lines.has(line.id)) for (const bin of bins) usable[bin] = 0;
+  }
+  for (const bin of claimed) usable[bin] = 0;
+  return usable;
+}
+
+/**
+ * How many replicas each line of the elastic pool gets of the bins: the smallest count that is on time, or its share where
+ * bins are too few (see `smallestCount`, `shareOut`); and whether that takes the place of the last plan (`judgePlan`).
+ */
+export function countReplicas(
+  fleet: Fleet,
+  models: readonly ModelView[],
+  usable: Uint8Array,
+  plans: readonly ElasticPlan[],
+  now: number,
+  rules: PoolRules,
+): ElasticCounts {
+  const budget = usable.reduce((sum, bin) => sum + bin, 0);
+  const [last] = plans;
+  const claims = models.flatMap((model) =>
+    linesOf(model).map((line): Claim => {
+      const most = Math.max(1, groupsFor(fleet, line, usable));
+      const wanted = smallestCount(line, most, last?.counts.get(line.id) ?? 1, rules);
+      const weight = rules.shareBy === "heat" ? line.heat : wanted * line.span;
+      return { id: line.id, model: model.id, span: line.span, wanted, heat: line.heat, weight };
+    }),
+  );
+  const { counts, dropped } = shareOut(claims, budget);
+  const heats = new Map(claims.filter(({ id }) => counts.has(id)).map(({ id, heat }) => [id, heat]));
+  const next: ElasticPlan = { at: now, counts, heats };
+  const reasons = dropped.map((id) => `${id} does not fit into the elastic pool's ${budget} bins: it is the coldest`);
+  if (last !== undefined && isSame(counts, last.counts)) return { counts, plans, dropped, reasons };
+  const spans = new Map(claims.map(({ id, span }) => [id, span]));
+  const needed = [...(last?.counts ?? [])].reduce((sum, [id, count]) => sum + count * (spans.get(id) ?? 0), 0);
+  const { accepted, reason } = judgePlan(next, plans, needed <= budget, rules.oscillation);
+  if (!accepted && last !== undefined) {
+    return { counts: last.counts, plans, dropped, reasons: [...reasons, `the elastic pool stays as it is: ${reason}`] };
+  }
+  const kept = last === undefined ? [next] : [next, last];
+  return { counts, plans: kept, dropped, reasons: [...reasons, `a new plan for the elastic pool: ${reason}`] };
+}
+
+function groupsFor(fleet: Fleet, line: ModelView, usable: Uint8Array): number {
+  const { span } = line;
+  const allowed = fleet.allowed(line);
+  let groups = 0;
+  for (const first of fleet.layout.groups(span)) {
+    let isUsable = true;
+    for (let bin = first; bin < first + span && isUsable; bin += 1) {
+      isUsable = usable[bin] === 1 && (allowed === null || allowed[bin] === 1);
+    }
+    if (isUsable) groups += 1;
+  }
+  return groups;
+}
+
+function isSame(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): boolean {
+  if (a.size !== b.size) return false;
+  for (const [id, count] of a) if (b.get(id) !== count) return false;
+  return true;
+}
