@@ -1,4 +1,4 @@
-import type { Clock, Random } from "@farmgate/shared";
+import { type Clock, formatDuration, type Random } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
 import type { CatalogStore } from "../../catalog/store.ts";
 import type { Served } from "../../proxy/accounts.ts";
@@ -48,6 +48,8 @@ interface Session {
   learnAt: number;
   /** What was said of plans, by when it last came up. */
   said: Map<string, number>;
+  /** Since when each copy is to go, by the id of the replica. */
+  leaving: ReadonlyMap<string, number>;
 }
 
 /** What it shows of itself. */
@@ -99,6 +101,7 @@ export class PlacementController {
       retryAt: 0,
       learnAt: clock.now() + settings.window,
       said: new Map(),
+      leaving: new Map(),
     };
     if (before?.settings.mode !== settings.mode) log.info({ mode: settings.mode }, "placement is on");
     if (this.#started) this.#tickSoon();
@@ -212,12 +215,24 @@ export class PlacementController {
     if (wrong.size === inUse.length) return "what it expects of every model in use is plainly wrong";
     const { book: orders, unloading } = desk;
     const view = { catalog: catalog.current, orders, unloading, now, wanted: this.#deps.keeper.wanted, wrong };
+    const { replacing } = session.deeds;
     const { caution, share } = settings;
     const { capacity, elasticity } = oracle;
-    session.plan = planWith(session.planner, view, seen, { capacity, elasticity, caution, share });
+    session.plan = planWith(session.planner, { ...view, replacing }, seen, {
+      capacity,
+      elasticity,
+      caution,
+      share,
+      observed: (key) => oracle.observed(seen, key, now),
+    });
     if (session.plan.bins.bins.length === 0) return "no worker tells what it has loaded now";
     const guardView = this.#guardView();
     if (guardView === null) return null;
+    session.leaving = new Map(
+      session.plan.actions.flatMap((action) =>
+        action.kind === "release" ? [[action.replica, session.leaving.get(action.replica) ?? now]] : [],
+      ),
+    );
     const actions = session.plan.actions.filter((action) => !session.deeds.isMoving(action));
     const guardeds = guardActions(actions, guardView);
     if (guardeds.length > 0) session.acted = { at: now, guarded: guardeds };
@@ -243,7 +258,11 @@ export class PlacementController {
     const inUse = new Set(session.seen.inUse(view.now));
     const { replicas } = session.plan.bins;
     const whyNoUnload = (worker: string, key: string) => desk.whyNoUnload(worker, key);
-    return { ...view, whyNoUnload, inflight, wanted: keeper.wanted, replicas, isInUse: (key) => inUse.has(key) };
+    const whyHeld = (replica: string) => {
+      const rest = (session.leaving.get(replica) ?? view.now) + session.settings.hold - view.now;
+      return rest > 0 ? `keeps it for ${formatDuration(rest)} more` : null;
+    };
+    return { ...view, whyNoUnload, whyHeld, inflight, wanted: keeper.wanted, replicas, isInUse: (key) => inUse.has(key) };
   }
 
   #sayWrong(session: Session, wrong: ReadonlySet<string>): void {

@@ -62,6 +62,13 @@ export class Deeds {
     });
   }
 
+  /** By the id of a replica that is moved to: the one that it replaces. */
+  get replacing(): ReadonlyMap<string, string> {
+    return new Map(
+      this.#moves.map(({ load, then }) => [replicaId(load.worker, load.key), replicaId(then.worker, then.key)]),
+    );
+  }
+
   order(guarded: Guarded): void {
     switch (guarded.order) {
       case "load":

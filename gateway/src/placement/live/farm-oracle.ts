@@ -5,6 +5,7 @@ import type { ModelLoad, Resources } from "../oracle/types.ts";
 import { hasWarmCopy } from "../usable.ts";
 import { memoryTold } from "./memory-told.ts";
 import type { Observations } from "./observations.ts";
+import type { ObservedShare } from "./observed-share.ts";
 import { LIKE_OTHERS, type WorkerSpeed, workerSpeeds } from "./worker-speeds.ts";
 
 /** Requests of which a share on time says something. */
@@ -48,12 +49,17 @@ export class FarmOracle {
       const taken = this.#taken(key, load, copies, seen, speeds, now);
       if (taken !== null) this.capacity.observe(key, load, taken);
       // 2
-      const onTime = figures.onTime(now);
-      const had = this.#copies.get(key);
-      if (onTime === null || onTime.requests < FEWEST || had === undefined) continue;
-      const stood = had.count > 0 && now - had.since >= seen.spans.heatMs;
-      if (stood) this.elasticity.observe(key, load, had.count, onTime.share);
+      const had = this.observed(seen, key, now);
+      if (had?.stood === true && had.copies > 0) this.elasticity.observe(key, load, had.copies, had.share);
     }
+  }
+
+  /** The share that was on time of late, and with how many copies; null: too few requests tell of it. */
+  observed(seen: Observations, key: string, now: number): ObservedShare | null {
+    const onTime = seen.of(key)?.onTime(now) ?? null;
+    const had = this.#copies.get(key);
+    if (onTime === null || onTime.requests < FEWEST || had === undefined) return null;
+    return { copies: had.count, stood: now - had.since >= seen.spans.heatMs, share: onTime.share };
   }
 
   /** Better do without what it says of the model, for now. */

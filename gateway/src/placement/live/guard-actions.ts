@@ -29,6 +29,8 @@ export interface GuardView extends PlacementView {
   replicas: readonly FarmReplica[];
   /** Why a copy is not to be told to go after its last unload failed, in words that follow its worker's name. */
   whyNoUnload(worker: string, key: string): string | null;
+  /** Why a copy stays for a while though it is to go, in words that follow its worker's name; null: it has stayed so. */
+  whyHeld(replica: string): string | null;
   /** Whether the model was asked for lately. */
   isInUse(key: string): boolean;
 }
@@ -38,7 +40,7 @@ export interface GuardView extends PlacementView {
  *
  * 1. release: never a copy 1a. that is not loaded yet; 1b. that answers requests; 1c. that `keepWarm` wants; 1d. that is
  *    the last one of a model in use, unless the same plan wants its room; 1e. on a worker that is at another order, or
- *    that lately failed to let it go.
+ *    that lately failed to let it go; 1f. before it was to go for a while, unless its room is wanted.
  * 2. activate: where `keepWarm` could load it too (see `whyNoLoad`), and 2a. no last copy of a model in use may have to
  *    go for it that this plan does not release. 2b. After what this plan releases there.
  * 3. move: as 2, then, once the new copy is there, the old one goes as by 1.
@@ -107,7 +109,10 @@ function guardRelease(
   const meant = view.replicas.find(({ id }) => id === action.replica);
   if (meant === undefined) return { action, key: "", workers: [], order: "none", why: "it is not there any more" };
   const { worker, model: key, name } = meant;
-  const why = busy.has(worker) ? AT_ANOTHER : whyNoRelease(meant, gone, view, room.has(worker));
+  const isWanted = room.has(worker);
+  // 1f
+  const held = isWanted ? null : view.whyHeld(meant.id);
+  const why = busy.has(worker) ? AT_ANOTHER : (whyNoRelease(meant, gone, view, isWanted) ?? held);
   if (why !== null) return { action, key, workers: [worker], order: "none", why: `${worker} ${why}` };
   return { action, key, workers: [worker], order: "unload", unload: { worker, key, model: name } };
 }

@@ -64,9 +64,11 @@ export class ModelFigures {
     if (onTime) this.#add(FIELD.onTime, 1, now);
   }
 
-  /** How it is asked now. */
+  /** How it is asked now, or was of late if that is more: what comes in bursts is not over between two of them. */
   loadNow(now: number): ModelLoad {
-    return this.#load(this.#spans.rateMs, now);
+    const load = this.#load(this.#spans.rateMs, now);
+    const ofLate = this.loadOfLate(now);
+    return ofLate.requestsPerSecond > load.requestsPerSecond ? ofLate : load;
   }
 
   /** How it was asked over the time of heat. */

@@ -5,6 +5,7 @@ import { orderFor } from "../orders.ts";
 import type { CapacityView, ElasticityView, ModelLoad, Prediction, Resources } from "../oracle/types.ts";
 import type { Bin, ModelView } from "../pools/types.ts";
 import type { BinsView, FarmBins } from "./farm-bins.ts";
+import { expectedShare, type ObservedShare } from "./observed-share.ts";
 import type { Observations } from "./observations.ts";
 
 /** Predictions that planning goes by, and how careful it is with them. */
@@ -13,6 +14,8 @@ export interface Foresight {
   elasticity: ElasticityView;
   /** Standard deviations by which what is not sure is taken for worse than it looks. */
   caution: number;
+  /** null: too little was observed. */
+  observed(key: string): ObservedShare | null;
   /** The share that is to be on time. */
   share: number;
 }
@@ -40,7 +43,9 @@ export function modelViews(
     const there = fixed.get(key) ?? 0;
     const figures = seen.of(key);
     const load = figures?.loadNow(now) ?? NO_LOAD;
-    const onTime = (count: number) => foresight.elasticity.predict(key, load, there + count);
+    const observed = foresight.observed(key);
+    const predict = (count: number) => foresight.elasticity.predict(key, load, count);
+    const onTime = (count: number) => expectedShare(predict, there + count, observed, foresight);
     if (there > 0 && isEnough(onTime(0), foresight)) return [];
     const allowed = copies.filter((entry) => mayTake(entry, key, view));
     return {
@@ -50,6 +55,7 @@ export function modelViews(
       heat: figures?.heat(now) ?? 0,
       demand: demandOf(key, figures?.steadyLoad(now) ?? NO_LOAD, copies, bins, foresight),
       onTime,
+      ...reloadOf(copies, key),
       allowed: new Set(allowed.map(({ config }) => config.name)),
     };
   });
@@ -58,6 +64,12 @@ export function modelViews(
 /** On the safe side: what is needed is taken for `caution` deviations more. */
 export function withCaution({ mean, variance }: Prediction, caution: number): number {
   return Math.max(0, mean + caution * Math.sqrt(Math.max(0, variance)));
+}
+
+/** As the slowest that has it tells. */
+function reloadOf(copies: readonly WorkerEntry[], key: string): { reloadMs?: number } {
+  const told = copies.flatMap(({ byKey }) => byKey.get(key)?.loadMs ?? []);
+  return told.length === 0 ? {} : { reloadMs: Math.max(...told) };
 }
 
 function isEnough({ mean, variance }: Prediction, { share, caution }: Foresight): boolean {

@@ -14,6 +14,8 @@ export interface Planner {
 
 export interface PlanView extends Pick<BinsView, "catalog" | "orders" | "unloading" | "now"> {
   wanted: readonly WantedCopies[];
+  /** Replicas that are being moved to -> the ones that they replace, by id. */
+  replacing: ReadonlyMap<string, string>;
   /** Models of which the Oracle is plainly wrong: what they have is not touched. */
   wrong: ReadonlySet<string>;
 }
@@ -43,7 +45,11 @@ export function planWith(
     poolOf: (key) => planner.poolOf(key),
     isNeeded: (key) => needed.has(key),
   });
+  const replicas = bins.replicas.map((replica) => {
+    const replaces = view.replacing.get(replica.id);
+    return replaces === undefined ? replica : { ...replica, replaces };
+  });
   const models = modelViews(view, bins, seen, foresight, view.wrong);
-  const { actions, reasons } = planner.plan({ now: view.now, bins: bins.bins, replicas: bins.replicas, models });
+  const { actions, reasons } = planner.plan({ now: view.now, bins: bins.bins, replicas, models });
   return { at: view.now, bins, models, actions, reasons };
 }

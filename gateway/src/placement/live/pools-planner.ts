@@ -29,6 +29,8 @@ function rulesOf({ share, caution, hot, hold, stableEvery, window }: PlacementSe
     repackEveryMs: stableEvery,
     target: share,
     sigmas: caution,
+    // Where the target is out of reach every bit counts: a farm does not pay for its workers by the hour.
+    slack: 0,
     oscillation: { ...DEFAULT_POOL_RULES.oscillation, windowMs: window / 3 },
   };
 }
