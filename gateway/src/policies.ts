@@ -1,5 +1,7 @@
 // The gateway's deciders, for who runs them in virtual time: nothing here opens a socket or asks the clock.
 export * from "./placement/oracle/capacity-oracle.ts";
+export * from "./placement/oracle/codec.ts";
+export type { Fitness } from "./placement/oracle/drift.ts";
 export * from "./placement/oracle/elasticity-oracle.ts";
 export type * from "./placement/oracle/model-facts.ts";
 export type * from "./placement/oracle/options.ts";

@@ -11,6 +11,8 @@ export interface Point {
   output: number;
   /** Measurements that it stands for: so much less is its noise. Below 1: it is trusted less than one. */
   weight: number;
+  /** The squares of how far those were from their mean, summed up. */
+  scatter: number;
 }
 
 export interface FitEffort {
@@ -23,9 +25,9 @@ export interface FitEffort {
 }
 
 /** What inputs are standardised by. */
-interface Measures {
-  center: Float64Array;
-  spread: Float64Array;
+export interface Measures {
+  center: readonly number[];
+  spread: readonly number[];
 }
 
 /** Inputs that vary by less count as the same; they are logarithms. */
@@ -71,9 +73,8 @@ export class GaussianProcess {
     return this.#kernel;
   }
 
-  /** Measures that the inputs are divided by, apart from the kernel's lengths. */
-  get spread(): ArrayLike<number> {
-    return this.#measures.spread;
+  get measures(): Measures {
+    return this.#measures;
   }
 
   /** Adds one point to the factor. */
@@ -100,12 +101,15 @@ export class GaussianProcess {
     this.#alpha = null;
   }
 
-  /** Puts these points in the place of all, under this kernel; false: it cannot be done in the numbers that there are. */
-  reset(points: readonly Point[], kernel: Kernel = this.#kernel): boolean {
+  /** Puts these points in the place of all; false: it cannot be done in the numbers that there are. */
+  reset(
+    points: readonly Point[],
+    kernel: Kernel = this.#kernel,
+    measures: Measures = measuresOf(points, this.dimensions),
+  ): boolean {
     const { dimensions } = this;
-    const measures = measuresOf(points, dimensions);
     const lower =
-      points.length === 0 ? new Float64Array(0) : choleskyOf(covariance(standardised(points, measures), kernel));
+      points.length > 0 ? choleskyOf(covariance(standardised(points, measures), kernel)) : new Float64Array(0);
     if (lower === null) return false;
     this.#kernel = kernel;
     this.#measures = measures;
@@ -124,7 +128,7 @@ export class GaussianProcess {
 
   /** Fits the kernel to the points by their likelihood. Without a better one, all stays. */
   fit({ random, starts, steps, points: most }: FitEffort): void {
-    if (this.size < 2) return;
+    if (this.size === 0) return;
     const stride = Math.max(1, this.size / most);
     const sample = Array.from({ length: Math.min(this.size, most) }, (_, i) => this.#points[Math.floor(i * stride)]);
     const standard = standardised(sample as Point[], measuresOf(sample as Point[], this.dimensions));
@@ -249,8 +253,8 @@ export class GaussianProcess {
 }
 
 function measuresOf(points: readonly Point[], dimensions: number): Measures {
-  const center = new Float64Array(dimensions);
-  const spread = new Float64Array(dimensions).fill(1);
+  const center = Array.from({ length: dimensions }, () => 0);
+  const spread = Array.from({ length: dimensions }, () => 1);
   if (points.length === 0) return { center, spread };
   for (let d = 0; d < dimensions; d += 1) {
     let sum = 0;
@@ -274,5 +278,6 @@ function standardised(points: readonly Point[], { center, spread }: Measures): P
   }
   const outputs = Float64Array.from(points, ({ output }) => output);
   const weights = Float64Array.from(points, ({ weight }) => weight);
-  return { size: points.length, dimensions, inputs, outputs, weights };
+  const scatters = Float64Array.from(points, ({ scatter }) => scatter);
+  return { size: points.length, dimensions, inputs, outputs, weights, scatters };
 }

@@ -38,12 +38,13 @@ export interface Bounds {
 
 /**
  * Where the fit may go, as logarithms. A length of 0.15 is shorter than measurements are close, one of 30 means that the
- * input does not matter. Noise of a millionth of the variance keeps the matrix well-conditioned.
+ * input does not matter. Noise is a hundredth of the prior's deviation at least: no model of a machine is truer than that, and
+ * the matrix stays well-conditioned.
  */
 export function kernelBounds(dimensions: number): Bounds {
   const lengths = (value: number) => Array.from({ length: dimensions }, () => Math.log(value));
   return {
-    low: [...lengths(0.15), Math.log(1e-4), Math.log(1e-6)],
+    low: [...lengths(0.15), Math.log(1e-4), Math.log(1e-4)],
     high: [...lengths(30), Math.log(30), Math.log(4)],
   };
 }

@@ -1,6 +1,6 @@
 import type { Random } from "@farmgate/shared";
 import { DriftWatch, type DriftNotes, type Fitness } from "./drift.ts";
-import { GaussianProcess, type Point } from "./gaussian-process.ts";
+import { GaussianProcess, type Measures, type Point } from "./gaussian-process.ts";
 import type { Kernel } from "./kernel.ts";
 import type { Prediction } from "./types.ts";
 
@@ -24,6 +24,7 @@ export interface ValuePrior {
 /** All that has to outlive the program. `output` is the value as it was measured, apart from any prior. */
 export interface LearnedNotes {
   kernel: Kernel;
+  measures: Measures;
   points: readonly Point[];
   drift: DriftNotes;
 }
@@ -36,6 +37,8 @@ const MAX_WEIGHT = 20;
 const FIRST_CUT = 10;
 const CUT = 4;
 const FEW = 8;
+/** Beyond so many deviations, a measurement is taken for one that is so far out. */
+const FAR = 100;
 /** Measurements remembered as they were; a drift is noticed within so many. */
 const LATEST = 40;
 
@@ -57,6 +60,8 @@ export class LearnedValue {
   readonly #options: Required<LearningOptions>;
   readonly #drift: DriftWatch;
   readonly #latest: Point[] = [];
+  /** Measurements that it stands on, averaged ones and all. */
+  #known = 0;
   #sinceFit = 0;
 
   /** Throws nothing: notes that cannot be used are an empty start, see `isRestored`. */
@@ -67,7 +72,8 @@ export class LearnedValue {
     const points = notes?.points
       .slice(-this.#options.maxPoints)
       .map((point) => ({ ...point, output: this.#standard(point) }));
-    const isRestored = points !== undefined && this.#process.reset(points, notes?.kernel);
+    const isRestored = points !== undefined && this.#process.reset(points, notes?.kernel, notes?.measures);
+    if (isRestored) this.#known = points.reduce((sum, { weight }) => sum + weight, 0);
     this.#drift = new DriftWatch(isRestored ? notes?.drift : undefined);
   }
 
@@ -82,7 +88,7 @@ export class LearnedValue {
 
   get notes(): LearnedNotes {
     const points = this.#process.points.map((point) => ({ ...point, output: this.#measured(point) }));
-    return { kernel: this.#process.kernel, points, drift: this.#drift.notes };
+    return { kernel: this.#process.kernel, measures: this.#process.measures, points, drift: this.#drift.notes };
   }
 
   predict(input: readonly number[]): Prediction {
@@ -105,9 +111,12 @@ export class LearnedValue {
     const expected = process.predict(input);
     const residual = (standard - expected.mean) / Math.sqrt(expected.variance);
     // 1
-    const isKnown = process.size >= FEW;
+    const isKnown = this.#known >= FEW;
     const since = isKnown ? this.#drift.note(residual) : null;
-    const point = { input, output: standard, weight };
+    const most = FAR * Math.sqrt(expected.variance);
+    const off = Math.min(Math.max(standard - expected.mean, -most), most);
+    const point = { input, output: expected.mean + off, weight, scatter: 0 };
+    this.#known += 1;
     this.#latest.push(point);
     if (this.#latest.length > LATEST) this.#latest.shift();
     if (since !== null) this.#keepLatest(since);
@@ -118,8 +127,8 @@ export class LearnedValue {
     if (since === null) this.#put({ ...point, weight: Math.max(weight * trust, 1e-6) });
     // 5
     this.#sinceFit += 1;
-    const due = Math.max(FEW, Math.min(process.size / 2, this.#options.refitEvery));
-    if (process.size >= FEW && (this.#sinceFit >= due || since !== null)) this.#fit();
+    const due = Math.max(FEW, Math.min(this.#known / 2, this.#options.refitEvery));
+    if (this.#sinceFit >= due || since !== null) this.#fit();
   }
 
   /** Fits the kernel now. */
@@ -144,8 +153,10 @@ export class LearnedValue {
 
   /** As they were measured: in the points, they may be averaged with what was before. */
   #keepLatest(count: number): void {
+    const kept = this.#latest.slice(-Math.max(count, FEW));
     this.#process.reset([]);
-    for (const point of this.#latest.slice(-Math.max(count, FEW))) this.#put(point);
+    for (const point of kept) this.#put(point);
+    this.#known = kept.length;
   }
 
   #nearest(input: readonly number[]): { index: number; distance: number } {
@@ -171,7 +182,7 @@ export class LearnedValue {
   }
 
   #distance(a: readonly number[], b: readonly number[]): number {
-    const { spread } = this.#process;
+    const { spread } = this.#process.measures;
     let square = 0;
     for (let d = 0; d < a.length; d += 1) {
       const apart = ((a[d] as number) - (b[d] as number)) / (spread[d] as number);
@@ -190,10 +201,15 @@ export class LearnedValue {
 }
 
 function averaged(old: Point, point: Point): Point {
-  const share = point.weight / (old.weight + point.weight);
+  const weight = old.weight + point.weight;
+  const share = point.weight / weight;
+  const off = point.output - old.output;
+  const scatter = old.scatter + point.scatter + old.weight * share * off * off;
+  const kept = Math.min(1, MAX_WEIGHT / weight);
   return {
     input: old.input.map((value, d) => value + share * ((point.input[d] as number) - value)),
-    output: old.output + share * (point.output - old.output),
-    weight: Math.min(old.weight + point.weight, MAX_WEIGHT),
+    output: old.output + share * off,
+    weight: weight * kept,
+    scatter: scatter * kept,
   };
 }

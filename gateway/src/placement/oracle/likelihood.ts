@@ -2,13 +2,14 @@ import { CholeskyDecomposition, Matrix } from "ml-matrix";
 import { type Kernel, kernelOf } from "./kernel.ts";
 import type { Slope } from "./rprop.ts";
 
-/** Points as arrays: `inputs` standardised, one after the other; what counts `weight` times has so much less noise. */
+/** Points as arrays: `inputs` standardised, one after the other; the rest as in `Point`. */
 export interface Points {
   size: number;
   dimensions: number;
   inputs: ArrayLike<number>;
   outputs: ArrayLike<number>;
   weights: ArrayLike<number>;
+  scatters: ArrayLike<number>;
 }
 
 /** Before anything is measured, a length is about 2, the signal about 0.5 and the noise about 0.02, each within a factor. */
@@ -48,6 +49,10 @@ export function choleskyOf(matrix: Matrix): Float64Array | null {
  * kernels, and its slope:
  *
  *     -1/2 y' K^-1 y - sum log L_ii - n/2 log 2 pi,    slope along p: 1/2 tr((a a' - K^-1) dK/dp), a = K^-1 y
+ *
+ * and for each point that is the mean of w measurements what their scatter S says of the noise:
+ *
+ *     -(w - 1)/2 log (2 pi noise) - S / (2 noise)
  */
 export function likelihood(points: Points, logs: readonly number[], bias: number): Slope {
   const { size, dimensions, outputs } = points;
@@ -68,6 +73,12 @@ export function likelihood(points: Points, logs: readonly number[], bias: number
     value -= (sum * (outputs[i] as number)) / 2 + Math.log(lower[i * size + i] as number);
   }
   addSlopes(gradient, points, kernel, matrix, inverse, alpha);
+  for (let i = 0; i < size; i += 1) {
+    const free = Math.max((points.weights[i] as number) - 1, 0);
+    const scatter = (points.scatters[i] as number) / kernel.noise;
+    value -= (free * Math.log(2 * Math.PI * kernel.noise) + scatter) / 2;
+    gradient[dimensions + 1] = (gradient[dimensions + 1] as number) + (scatter - free) / 2;
+  }
   for (let p = 0; p < logs.length; p += 1) {
     const [center, spread] = p < dimensions ? EXPECTED.length : p === dimensions ? EXPECTED.signal : EXPECTED.noise;
     const off = ((logs[p] as number) - center) / spread;
