@@ -97,9 +97,9 @@ export class BinSpace {
   /** Free bins of each host. */
   freeByHost(): Int32Array {
     const free = new Int32Array(this.layout.hostCount);
-    for (const [bin, use] of this.use.entries()) {
+    for (let bin = 0; bin < this.use.length; bin += 1) {
       const host = this.layout.hosts[bin] ?? 0;
-      if (use === FREE) free[host] = (free[host] ?? 0) + 1;
+      if (this.use[bin] === FREE) free[host] = (free[host] ?? 0) + 1;
     }
     return free;
   }

@@ -23,7 +23,11 @@ export function elasticBins(
   lines: ReadonlySet<string>,
   claimed: ReadonlySet<number>,
 ): Uint8Array {
-  const usable = Uint8Array.from(space.use, (use) => (use === FREE || use === LEAVING || use === WHOLE ? 1 : 0));
+  const usable = new Uint8Array(space.use.length);
+  for (let bin = 0; bin < usable.length; bin += 1) {
+    const use = space.use[bin];
+    usable[bin] = use === FREE || use === LEAVING || use === WHOLE ? 1 : 0;
+  }
   for (const { line, replica, bins } of fleet.placed) {
     if (replica.state !== "draining" && !lines.has(line.id)) for (const bin of bins) usable[bin] = 0;
   }

@@ -102,7 +102,7 @@ class Placer implements ElasticPlaces {
   separate(line: ModelView): void {
     for (const placed of this.#fleet.staying(line.id)) {
       if (!this.#isShared(placed) || this.#released.has(placed) || !isMovableState(placed)) continue;
-      if (this.#fleet.placed.some(({ replica }) => replica.replaces === placed.replica.id)) continue;
+      if (this.#fleet.isMoving(placed)) continue;
       const first = this.#bestFree(this.#item(line));
       if (first === null) {
         this.reasons.push(`${line.id} goes on sharing its bins: no others are free`);
@@ -152,9 +152,9 @@ class Placer implements ElasticPlaces {
     this.actions.push({ kind: "release", replica: placed.replica.id, reason });
     if (!this.#isUsable(placed)) return;
     for (const bin of placed.bins) {
-      const stays = this.#fleet.placed.some(
-        (other) => other.bins.includes(bin) && other.replica.state !== "draining" && !this.#released.has(other),
-      );
+      const stays = this.#fleet
+        .on(bin)
+        .some((other) => other.replica.state !== "draining" && !this.#released.has(other));
       if (!stays) this.#space.use[bin] = LEAVING;
     }
   }

@@ -23,6 +23,10 @@ export interface Fleet {
   placed: readonly Placed[];
   /** Replicas of the model or line that are to stay: not the draining ones, and of a move only the old one. */
   staying(lineId: string): readonly Placed[];
+  /** What is on the bin. */
+  on(bin: number): readonly Placed[];
+  /** A copy that takes its place is there. */
+  isMoving(placed: Placed): boolean;
   /** Per bin of the layout: 1 where the model may be loaded; null: anywhere. */
   allowed(view: ModelView): Uint8Array | null;
 }
@@ -46,7 +50,7 @@ export function fleetOf(input: PoolsInput, pools: PoolsState["pools"]): Fleet {
     const pool = poolOf(replica, known.line, known.model, pools);
     placed.push({ replica, ...known, pool, bins, frozen: false });
   }
-  for (const bin of placesOf([...(input.foreign ?? [])], layout)) space.use[bin] = CLOSED;
+  if (input.foreign !== undefined) for (const bin of placesOf(input.foreign, layout)) space.use[bin] = CLOSED;
   for (const each of placed) {
     // The stable pool counts on nothing before it is gone; a bin of it is not the elastic pool's.
     const use = each.pool === "stable" ? SHARED : each.replica.state === "draining" ? LEAVING : WHOLE;
@@ -55,18 +59,36 @@ export function fleetOf(input: PoolsInput, pools: PoolsState["pools"]): Fleet {
     space.put(each.bins, each.line.demand, each.line.span);
   }
   const staying = stayingByLine(placed);
+  const moving = new Set(placed.flatMap(({ replica }) => replica.replaces ?? []));
+  let onBins: readonly (readonly Placed[])[] | null = null;
   return {
     layout,
     space,
     placed,
     staying: (lineId) => staying.get(lineId) ?? [],
+    on: (bin) => {
+      onBins ??= byBin(placed, layout);
+      return onBins[bin] ?? [];
+    },
+    isMoving: ({ replica }) => moving.has(replica.id),
     allowed: ({ allowed }) =>
       allowed === null ? null : Uint8Array.from(layout.bins, ({ id }) => (allowed.has(id) ? 1 : 0)),
   };
 }
 
-function placesOf(ids: readonly string[], { places }: Layout): readonly number[] {
-  return ids.flatMap((id) => places.get(id) ?? []);
+function placesOf(ids: Iterable<string>, { places }: Layout): readonly number[] {
+  const found: number[] = [];
+  for (const id of ids) {
+    const place = places.get(id);
+    if (place !== undefined) found.push(place);
+  }
+  return found;
+}
+
+function byBin(placed: readonly Placed[], { bins }: Layout): readonly (readonly Placed[])[] {
+  const on: Placed[][] = bins.map(() => []);
+  for (const each of placed) for (const bin of each.bins) on[bin]?.push(each);
+  return on;
 }
 
 function poolOf(replica: Replica, line: ModelView, model: ModelView, pools: PoolsState["pools"]): Pool {

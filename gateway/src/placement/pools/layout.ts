@@ -15,7 +15,18 @@ export interface Layout {
   groups(span: number): Int32Array;
 }
 
-export function layoutOf(given: readonly Bin[]): Layout {
+/** Of each list of bins once: it is asked for twice a second, and the list hardly ever changes. */
+const known = new WeakMap<readonly Bin[], Layout>();
+
+export function layoutOf(bins: readonly Bin[]): Layout {
+  const before = known.get(bins);
+  if (before !== undefined) return before;
+  const layout = laidOut(bins);
+  known.set(bins, layout);
+  return layout;
+}
+
+function laidOut(given: readonly Bin[]): Layout {
   const hostIds = new Map<string, number>();
   for (const { host } of given) if (!hostIds.has(host)) hostIds.set(host, hostIds.size);
   const hostOf = (bin: Bin) => hostIds.get(bin.host) ?? 0;

@@ -30,9 +30,10 @@ export function planPools(input: PoolsInput, state: PoolsState, rules: PoolRules
   const elasticSpace = masked(first.space, outside?.elastic);
   const membership = decideMembership(first, elasticSpace, used, input, state, rules);
   let { pools } = membership;
+  let fleet = isSamePools(pools, state.pools) ? first : fleetOf(input, pools);
   const reasons: string[] = [...membership.reasons];
   for (;;) {
-    const attempt = planOnce(input, { ...state, pools, idleSince }, used, outside, rules);
+    const attempt = planOnce(fleet, input.now, { ...state, pools, idleSince }, used, outside, rules);
     const demoted = rules.promotion.by === "always" ? [] : attempt.demoted;
     // 4
     if (demoted.length === 0) {
@@ -41,6 +42,7 @@ export function planPools(input: PoolsInput, state: PoolsState, rules: PoolRules
     }
     pools = new Map([...pools, ...demoted.map((id) => [id, { pool: "stable" as Pool, since: input.now }] as const)]);
     for (const id of demoted) reasons.push(`${id} goes to the stable pool: bins are too few`);
+    fleet = fleetOf(input, pools);
   }
 }
 
@@ -55,14 +57,13 @@ export function planElastic(input: PoolsInput, state: PoolsState, rules: PoolRul
 }
 
 function planOnce(
-  input: PoolsInput,
+  fleet: Fleet,
+  now: number,
   state: PoolsState,
   used: readonly UsedModel[],
   outside: Split | null,
   rules: PoolRules,
 ): { decision: PoolsDecision; demoted: readonly string[] } {
-  const { now } = input;
-  const fleet = fleetOf(input, state.pools);
   const departures = departuresOf(fleet, used, state.pools);
   // 2
   const isDue = state.repackedAt === null || now - state.repackedAt >= rules.repackEveryMs;
@@ -88,7 +89,7 @@ function planOnce(
     ...state,
     plans: counted.plans,
     singleSince: singlesSince(served, counted.counts, state.singleSince, now),
-    repackedAt: isDue ? now : state.repackedAt,
+    repackedAt: stable.isSeenThrough ? now : state.repackedAt,
   };
   const actions = [...departures.actions, ...stable.actions, ...places.actions];
   const reasons = [...stable.reasons, ...counted.reasons, ...places.reasons];
@@ -101,6 +102,11 @@ function targetsOf(actions: PoolsDecision["actions"], { layout }: Fleet): readon
     action.kind === "activate" ? action.bins : action.kind === "move" ? action.to : [],
   );
   return ids.flatMap((id) => layout.places.get(id) ?? []);
+}
+
+function isSamePools(a: PoolsState["pools"], b: PoolsState["pools"]): boolean {
+  for (const [id, { pool }] of a) if (b.get(id)?.pool !== pool) return false;
+  return true;
 }
 
 function inPool(used: readonly UsedModel[], { pools }: PoolsState, pool: Pool): readonly UsedModel[] {

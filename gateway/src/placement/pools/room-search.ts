@@ -10,6 +10,8 @@ import type { PoolAction } from "./types.ts";
 /** Looks for room that has to be made: step 2 of `planStablePool`. */
 export class RoomSearch {
   readonly claimed = new Set<number>();
+  /** Some wait for room that is being made. */
+  isWaiting = false;
   readonly demoted: string[] = [];
   readonly #fleet: Fleet;
   readonly #now: BinSpace;
@@ -96,6 +98,7 @@ export class RoomSearch {
     for (const bin of range(first, span)) {
       if (this.#now.use[bin] === WHOLE || this.#now.use[bin] === LEAVING) this.claimed.add(bin);
     }
+    this.isWaiting = true;
     for (const space of [this.#left, this.#withoutIdle]) space.putStable(first, demand, span);
   }
 
@@ -110,11 +113,8 @@ export class RoomSearch {
   }
 
   #elasticOn(first: number, span: number): readonly Placed[] {
-    const bins = range(first, span);
-    return this.#fleet.placed.filter(
-      ({ replica, pool, bins: on }) =>
-        pool === "elastic" && replica.state !== "draining" && on.some((bin) => bins.includes(bin)),
-    );
+    const on = new Set(range(first, span).flatMap((bin) => this.#fleet.on(bin)));
+    return [...on].filter(({ replica, pool }) => pool === "elastic" && replica.state !== "draining");
   }
 
   #leastHot(item: Item): number | null {

@@ -4,7 +4,7 @@ import type { Departures } from "./departures.ts";
 import type { Fleet, Placed } from "./fleet.ts";
 import type { UsedModel } from "./model-use.ts";
 import { bestPlace, dominantShare } from "./packing.ts";
-import { balanceOf, type Repack, repackAll, repackBin } from "./repack.ts";
+import { balanceOf, type Repack, repackAll, repackBin, type Spaces } from "./repack.ts";
 import { RoomSearch } from "./room-search.ts";
 import type { PoolRules } from "./rules.ts";
 import type { Movable } from "./trial.ts";
@@ -17,6 +17,8 @@ export interface StablePlan {
   claimed: ReadonlySet<number>;
   /** Elastic models to be demoted, so that one finds room beside them. */
   demoted: readonly string[];
+  /** The whole pool was looked at anew. */
+  isSeenThrough: boolean;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface StablePlan {
  *    line has more than one replica, the least heat for each first; 2d. beside the one of an elastic model, which
  *    is demoted for it. What only has to start beside one that is leaving starts now; the rest waits for its going.
  * 3. A bin that loses a replica and is used one-sidedly after it is emptied into the others, where that is worth it.
- * 4. When `isDue`: everything is looked at anew, where nothing waits.
+ * 4. When `isDue`: everything is looked at anew (see `repackAll`). Not while somebody waits for room that is being made.
  */
 export function planStablePool(
   fleet: Fleet,
@@ -40,9 +42,11 @@ export function planStablePool(
 ): StablePlan {
   const actions: PoolAction[] = [];
   const reasons: string[] = [];
+  const arrivals = arrivalsOf(fleet, space, used);
+  const { isDue } = options;
+  if (arrivals.length === 0 && !isDue && departures.gone.size === 0) return NOTHING;
   const now = space.copy();
   // 1
-  const arrivals = arrivalsOf(fleet, now, used);
   const homeless: Arrival[] = [];
   for (const arrival of arrivals) {
     const place = bestPlace(now, arrival.item);
@@ -53,21 +57,25 @@ export function planStablePool(
     }
   }
   // 2
-  const search = new RoomSearch(fleet, now, used, departures, options.mayClaim, rules);
-  for (const arrival of homeless) search.find(arrival, actions, reasons);
-  if (arrivals.length > 0) return { actions, reasons, claimed: search.claimed, demoted: search.demoted };
-  const movables = movablesOf(fleet, space, used, departures);
-  if (options.isDue) {
+  const search = homeless.length > 0 ? new RoomSearch(fleet, now, used, departures, options.mayClaim, rules) : null;
+  for (const arrival of homeless) search?.find(arrival, actions, reasons);
+  const { claimed, demoted } = search ?? NOTHING;
+  if (search?.isWaiting === true) return { actions, reasons, claimed, demoted, isSeenThrough: false };
+  const movables = movablesOf(fleet, now, used, departures);
+  const spaces = { space: remaining(now, departures), meanwhile: now };
+  if (isDue) {
     // 4
-    const repack = repackAll({ space: remaining(space, departures), meanwhile: space }, movables, rules.potential);
+    const repack = repackAll(spaces, movables, rules.potential);
     pushMoves(fleet, repack, "the stable pool is packed better so", actions, reasons);
   } else {
     // 3
-    const repack = repackLeft(space, departures, movables, rules);
+    const repack = repackLeft(spaces, departures, movables, rules);
     pushMoves(fleet, repack, "its bin is used one-sidedly since another left", actions, reasons);
   }
-  return { actions, reasons, claimed: new Set(), demoted: [] };
+  return { actions, reasons, claimed, demoted, isSeenThrough: isDue };
 }
+
+const NOTHING: StablePlan = { actions: [], reasons: [], claimed: new Set(), demoted: [], isSeenThrough: false };
 
 function arrivalsOf(fleet: Fleet, space: BinSpace, used: readonly UsedModel[]): readonly Arrival[] {
   const arrivals: Arrival[] = [];
@@ -77,15 +85,11 @@ function arrivalsOf(fleet: Fleet, space: BinSpace, used: readonly UsedModel[]): 
     const item = () => ({ id: view.id, span: view.span, demand: view.demand, allowed: fleet.allowed(view) });
     if (outside === undefined && use === "active") arrivals.push({ item: item(), from: null });
     const isOutside = here.every(({ bins, frozen }) => !frozen && bins.some((bin) => space.use[bin] !== SHARED));
-    if (outside?.replica.state === "active" && isOutside && !isMoving(fleet, outside))
+    if (outside?.replica.state === "active" && isOutside && !fleet.isMoving(outside))
       arrivals.push({ item: item(), from: outside });
   }
   const { layout } = fleet;
   return arrivals.sort((a, b) => dominantShare(layout, b.item) - dominantShare(layout, a.item));
-}
-
-function isMoving(fleet: Fleet, { replica }: Placed): boolean {
-  return fleet.placed.some((each) => each.replica.replaces === replica.id);
 }
 
 /** Without those that are told to go, which are not worth a move, and hold nothing up. */
@@ -101,29 +105,27 @@ function movablesOf(
   used: readonly UsedModel[],
   { gone }: Departures,
 ): readonly Movable[] {
-  const stays = new Map(used.map(({ view }) => [view.id, fleet.allowed(view)]));
+  const stays = new Set(used.map(({ view }) => view));
   return fleet.placed.flatMap((placed) => {
-    const allowed = stays.get(placed.model.id);
     const isOurs = placed.pool === "stable" && placed.bins.every((bin) => space.use[bin] === SHARED);
-    if (allowed === undefined || !isOurs || !isMovableState(placed) || gone.has(placed)) return [];
-    if (isMoving(fleet, placed) || fleet.staying(placed.line.id).length > 1) return [];
+    if (!stays.has(placed.model) || !isOurs || !isMovableState(placed) || gone.has(placed)) return [];
+    if (fleet.isMoving(placed) || fleet.staying(placed.line.id).length > 1) return [];
     const { id, span, demand } = placed.line;
-    return { placed, item: { id, span, demand, allowed } };
+    return { placed, item: { id, span, demand, allowed: fleet.allowed(placed.line) } };
   });
 }
 
 function repackLeft(
-  meanwhile: BinSpace,
-  departures: Departures,
+  spaces: Spaces,
+  { gone }: Departures,
   movables: readonly Movable[],
   rules: PoolRules,
 ): Repack | null {
-  const { gone } = departures;
-  const space = remaining(meanwhile, departures);
+  const { space } = spaces;
   const bins = new Set([...gone].flatMap((placed) => placed.bins));
   for (const bin of bins) {
     if (space.use[bin] !== SHARED || balanceOf(space, bin) >= rules.fragmentation) continue;
-    const repack = repackBin({ space, meanwhile }, bin, movables, rules.potential);
+    const repack = repackBin(spaces, bin, movables, rules.potential);
     if (repack !== null) return repack;
   }
   return null;
