@@ -65,7 +65,9 @@ it("a burst for one model on three machines: advise orders nothing, auto brings 
   const { mode, done } = await placement();
   expect([mode, done.filter(({ failed }) => failed !== null)]).toEqual(["auto", []]);
   expect(done[0]?.kind).toBe("unload");
-  expect(await farmgateSays(url, "placement")).toMatch(/placement is on \(auto\), for 95 % within 100 ms[^]*unload m on/);
+  expect(await farmgateSays(url, "placement")).toMatch(
+    /placement is on \(auto\), for 95 % within 100 ms[^]*unload m on/,
+  );
   await gateway.stop();
   expect(JSON.parse(await readFile(`${folder}/oracles.json`, "utf8"))).toMatchObject({ version: 1 });
 });

@@ -35,7 +35,13 @@ const onSchema = z.object({
   plan: z.object({ age_ms: z.number(), actions: z.array(actionSchema) }).nullable(),
   reasons: z.array(shownText),
   done: z.array(
-    z.object({ age_ms: z.number(), kind: shownText, worker: shownText, model: shownText, failed: shownText.nullable() }),
+    z.object({
+      age_ms: z.number(),
+      kind: shownText,
+      worker: shownText,
+      model: shownText,
+      failed: shownText.nullable(),
+    }),
   ),
   failing: z.array(
     z.object({
@@ -108,7 +114,8 @@ function percent(share: number): string {
 }
 
 function planLines({ mode, plan, reasons }: Placement): string[] {
-  if (plan === null) return reasons.length === 0 ? [] : ["", "Nothing to do:", ...reasons.map((reason) => `  ${reason}`)];
+  if (plan === null)
+    return reasons.length === 0 ? [] : ["", "Nothing to do:", ...reasons.map((reason) => `  ${reason}`)];
   const actions = plan.actions.map(({ kind, model, workers, reason, not }) => {
     const what = `${kind} ${model}${workers.length === 0 ? "" : ` (${workers.join(" to ")})`}: ${reason}`;
     return not === null ? `  ${what}` : `  ${what}; not now: ${not}`;

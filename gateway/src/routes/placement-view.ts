@@ -19,7 +19,11 @@ export interface PlacementScene {
  * `/farm/placement`: what is observed and expected of each model, what was planned and done, and what stands in the way.
  * The planner's own words name any model: they are for who sees all.
  */
-export function placementView({ session, catalog, orders, unloads, now }: PlacementScene, shows: ShowsModel, all: boolean): object {
+export function placementView(
+  { session, catalog, orders, unloads, now }: PlacementScene,
+  shows: ShowsModel,
+  all: boolean,
+): object {
   if (session === null) return { mode: "off" };
   const nameOf = (key: string) => catalog.union.get(key)?.id ?? key;
   const { settings, trouble, plan, acted, deeds } = session;

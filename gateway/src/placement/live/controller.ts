@@ -103,6 +103,8 @@ export class PlacementController {
       said: new Map(),
       leaving: new Map(),
     };
+    // Advice is all that is given from now on.
+    if (settings.mode !== "auto") this.#session.deeds.endMoves();
     if (before?.settings.mode !== settings.mode) log.info({ mode: settings.mode }, "placement is on");
     if (this.#started) this.#tickSoon();
   }
@@ -131,7 +133,11 @@ export class PlacementController {
   }
 
   /** The rest of it, once its usage was read. */
-  ended(key: string, figures: UncountedFigures, usage: { prompt: number | null; completion: number | null } | null): void {
+  ended(
+    key: string,
+    figures: UncountedFigures,
+    usage: { prompt: number | null; completion: number | null } | null,
+  ): void {
     const tokens = { input: usage?.prompt ?? null, output: usage?.completion ?? null };
     this.#session?.seen.ended(key, { ...figures, ...tokens }, this.#deps.clock.now());
   }
@@ -262,7 +268,15 @@ export class PlacementController {
       const rest = (session.leaving.get(replica) ?? view.now) + session.settings.hold - view.now;
       return rest > 0 ? `keeps it for ${formatDuration(rest)} more` : null;
     };
-    return { ...view, whyNoUnload, whyHeld, inflight, wanted: keeper.wanted, replicas, isInUse: (key) => inUse.has(key) };
+    return {
+      ...view,
+      whyNoUnload,
+      whyHeld,
+      inflight,
+      wanted: keeper.wanted,
+      replicas,
+      isInUse: (key) => inUse.has(key),
+    };
   }
 
   #sayWrong(session: Session, wrong: ReadonlySet<string>): void {

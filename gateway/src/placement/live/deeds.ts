@@ -30,7 +30,7 @@ export interface Deed {
 /** A copy that goes once the one that replaces it is loaded. */
 interface Move {
   load: OrderedPair;
-  then: OrderedPair;
+  old: OrderedPair;
   since: number;
 }
 
@@ -56,17 +56,22 @@ export class Deeds {
 
   /** Whether the model of the action is on a move: until that is over nothing else is to be done with it. */
   isMoving(action: PoolAction): boolean {
-    return this.#moves.some(({ load, then }) => {
+    return this.#moves.some(({ load, old }) => {
       if (action.kind === "activate") return action.model === load.key;
-      return [replicaId(then.worker, then.key), replicaId(load.worker, load.key)].includes(action.replica);
+      return [replicaId(old.worker, old.key), replicaId(load.worker, load.key)].includes(action.replica);
     });
   }
 
   /** By the id of a replica that is moved to: the one that it replaces. */
   get replacing(): ReadonlyMap<string, string> {
     return new Map(
-      this.#moves.map(({ load, then }) => [replicaId(load.worker, load.key), replicaId(then.worker, then.key)]),
+      this.#moves.map(({ load, old }) => [replicaId(load.worker, load.key), replicaId(old.worker, old.key)]),
     );
+  }
+
+  /** Moves that were begun are left as they are: what is loaded stays. */
+  endMoves(): void {
+    this.#moves = [];
   }
 
   order(guarded: Guarded): void {
@@ -78,7 +83,7 @@ export class Deeds {
         void this.#unload(guarded.unload);
         break;
       case "move":
-        this.#moves = [...this.#moves, { load: guarded.load, then: guarded.then, since: this.#deps.clock.now() }];
+        this.#moves = [...this.#moves, { load: guarded.load, old: guarded.old, since: this.#deps.clock.now() }];
         void this.#load(guarded.load, null);
         break;
       case "none":
@@ -94,12 +99,12 @@ export class Deeds {
     if (this.#moves.length === 0) return;
     const { catalog, clock, desk } = this.#deps;
     const now = clock.now();
-    this.#moves = this.#moves.filter(({ load, then, since }) => {
+    this.#moves = this.#moves.filter(({ load, old, since }) => {
       const entry = catalog.current.workers.find(({ config }) => config.name === load.worker);
       // 1
       if (entry !== undefined && hasWarmCopy(entry, load.key, now)) {
-        if (!this.#deps.mayGo(then)) return now - since < MOVE_MS;
-        void this.#unload(then);
+        if (!this.#deps.mayGo(old)) return now - since < MOVE_MS;
+        void this.#unload(old);
         return false;
       }
       // 2
@@ -121,9 +126,9 @@ export class Deeds {
   }
 
   #note(kind: Deed["kind"], { worker, model }: OrderedPair, failed: string | null): void {
-    const { clock, desk, count } = this.#deps;
+    const { clock, desk } = this.#deps;
     if (desk.stopped) return;
-    count(kind, failed === null ? "taken" : "failed");
+    this.#deps.count(kind, failed === null ? "taken" : "failed");
     this.#last = [{ at: clock.now(), kind, worker, model, failed }, ...this.#last].slice(0, KEPT);
   }
 }

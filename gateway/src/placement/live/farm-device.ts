@@ -22,7 +22,12 @@ export function factsOf(catalog: Catalog, key: string): ModelFacts {
  * `together`: bandwidth by what a worker writes of all its answers at once; else by what one answer gets and how many
  * the worker takes at once, which tells how many requests are on time.
  */
-export function farmDevice(catalog: Catalog, seen: Observations, keys: readonly string[], together: boolean): ReferenceDevice {
+export function farmDevice(
+  catalog: Catalog,
+  seen: Observations,
+  keys: readonly string[],
+  together: boolean,
+): ReferenceDevice {
   const compute: number[] = [];
   const bandwidth: number[] = [];
   for (const key of keys) {

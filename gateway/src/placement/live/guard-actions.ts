@@ -18,7 +18,7 @@ export type Guarded = {
 } & (
   | { order: "load"; load: OrderedPair; after: OrderedPair | null }
   | { order: "unload"; unload: OrderedPair }
-  | { order: "move"; load: OrderedPair; then: OrderedPair }
+  | { order: "move"; load: OrderedPair; old: OrderedPair }
   | { order: "none"; why: string }
 );
 
@@ -146,8 +146,8 @@ function guardLoad(
   const load = { worker, key, model: model.id };
   // 3
   if (source !== undefined) {
-    const then = { worker: source.worker, key, model: source.name };
-    return { action, key, workers, order: "move", load, then };
+    const old = { worker: source.worker, key, model: source.name };
+    return { action, key, workers, order: "move", load, old };
   }
   // 2b
   return { action, key, workers, order: "load", load, after };

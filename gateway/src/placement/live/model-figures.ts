@@ -17,7 +17,17 @@ export interface EndedRequest {
   onTime: boolean | null;
 }
 
-const FIELD = { asked: 0, inputs: 1, input: 2, inputSquares: 3, outputs: 4, output: 5, outputSquares: 6, judged: 7, onTime: 8 };
+const FIELD = {
+  asked: 0,
+  inputs: 1,
+  input: 2,
+  inputSquares: 3,
+  outputs: 4,
+  output: 5,
+  outputSquares: 6,
+  judged: 7,
+  onTime: 8,
+};
 const FIELDS = 9;
 const SHORT_SLOTS = 30;
 const LONG_SLOTS = 30;
@@ -122,7 +132,8 @@ export class ModelFigures {
   #moments(count: number, sum: number, squares: number, now: number): { mean: number; variance: number } {
     const { heatMs, stableMs } = this.#spans;
     const isRecent = this.#short.sum(count, heatMs, now) > 0;
-    const of = (field: number) => (isRecent ? this.#short.sum(field, heatMs, now) : this.#long.sum(field, stableMs, now));
+    const of = (field: number) =>
+      isRecent ? this.#short.sum(field, heatMs, now) : this.#long.sum(field, stableMs, now);
     const n = of(count);
     if (n === 0) return { mean: 0, variance: 0 };
     const mean = of(sum) / n;

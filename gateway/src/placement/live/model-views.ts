@@ -62,7 +62,7 @@ export function modelViews(
 }
 
 /** On the safe side: what is needed is taken for `caution` deviations more. */
-export function withCaution({ mean, variance }: Prediction, caution: number): number {
+function withCaution({ mean, variance }: Prediction, caution: number): number {
   return Math.max(0, mean + caution * Math.sqrt(Math.max(0, variance)));
 }
 

@@ -26,7 +26,8 @@ export class OracleKeeper {
   constructor(stateDir: string | null, deps: OracleKeeperDeps) {
     const { clock, log } = deps;
     const [capacity, elasticity] = [optionsOf(deps, true), optionsOf(deps, false)];
-    this.#file = stateDir === null ? null : new OracleFile(stateDir, { clock, tell: (problem) => log.warn({}, problem) });
+    this.#file =
+      stateDir === null ? null : new OracleFile(stateDir, { clock, tell: (problem) => log.warn({}, problem) });
     if (this.#file === null) {
       this.#oracle = new FarmOracle(new CapacityOracle(capacity), new ElasticityOracle(elasticity));
     } else void this.#read(this.#file, capacity, elasticity);

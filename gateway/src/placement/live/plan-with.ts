@@ -30,12 +30,7 @@ export interface MadePlan {
 }
 
 /** Plans by what the farm is and how it is asked. Throws what the planner throws. */
-export function planWith(
-  planner: Planner,
-  view: PlanView,
-  seen: Observations,
-  foresight: Foresight,
-): MadePlan {
+export function planWith(planner: Planner, view: PlanView, seen: Observations, foresight: Foresight): MadePlan {
   const inUse = seen.inUse(view.now);
   const needed = new Set([...inUse, ...view.wanted.map(({ key }) => key)]);
   const speeds = workerSpeeds(view.catalog, seen, inUse);

@@ -13,7 +13,8 @@ export function requestFigures(call: Call, served: Served, targetMs: number): Un
   return {
     worker,
     bytes: sent?.bytes ?? null,
-    inputMs: attempt === null || first === null || !tap.streamed || warmth !== "warm" ? null : first - attempt.firstByteFrom,
+    inputMs:
+      attempt === null || first === null || !tap.streamed || warmth !== "warm" ? null : first - attempt.firstByteFrom,
     outputMs: first === null || last === null || !tap.streamed ? null : last - first,
     onTime: isOnTime(call, served, targetMs),
   };
@@ -27,7 +28,11 @@ export function requestFigures(call: Call, served: Served, targetMs: number): Un
  * 3. By the target: 3a. of a stream the first byte; 3b. of a whole answer when its turn came, since how long it takes from
  *    there lies with what was asked.
  */
-function isOnTime({ firstByteAt, deadlineAt, arrivedAt, attempt, askedAt, tap }: Call, served: Served, targetMs: number) {
+function isOnTime(
+  { firstByteAt, deadlineAt, arrivedAt, attempt, askedAt, tap }: Call,
+  served: Served,
+  targetMs: number,
+) {
   const { status, error } = served;
   // 1
   if (error !== null && firstByteAt === null) return error.status >= 500 || error.code === "deadline" ? false : null;

@@ -30,4 +30,3 @@ export const placementSettings = z
   .preprocess((value) => (typeof value === "string" ? { mode: value } : value), shape)
   .prefault({});
 export type PlacementSettings = z.output<typeof placementSettings>;
-export type PlacementMode = PlacementSettings["mode"];
