@@ -20,6 +20,7 @@ import {
 import { ENGINE_NAMES } from "@farmgate/engines";
 import type { AccessRules } from "@farmgate/wire";
 import { z } from "zod";
+import { placementSettings } from "./placement/live/settings.ts";
 
 const positiveDuration = duration.refine((ms) => ms > 0, "must be longer than 0");
 const modelName = z.string().min(1, "must not be empty").max(300);
@@ -65,6 +66,7 @@ const shape = z.strictObject({
       waitOrSwap: z.boolean().default(false),
     })
     .prefault({}),
+  placement: placementSettings,
   workers: z.array(worker, { error: "must be a list of workers (it may be empty)" }),
   models: models.prefault({}),
   keys: z.array(accessKey).default([]),

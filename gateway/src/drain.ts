@@ -18,6 +18,7 @@ export async function drainFarm(
   const startedAt = farm.clock.now();
   farm.draining = true;
   farm.keeper.stop();
+  const saved = farm.placement.stop();
   farm.log.info({ running: farm.live.all().length, waiting: farm.waitingRoom.size }, "draining");
   server.close();
   farm.waitingRoom.turnAllAway();
@@ -32,7 +33,7 @@ export async function drainFarm(
   // The last requests are in it.
   farm.recorder.close();
   await server.end(startedAt + farm.config.drain - farm.clock.now(), farm.clock);
-  await poller.stop();
+  await Promise.all([poller.stop(), saved]);
   await farm.upstreams.destroy();
   await app.close();
   farm.accounts.settle();

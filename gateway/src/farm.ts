@@ -12,7 +12,9 @@ import type { Metrics } from "./metrics.ts";
 import type { Accounts } from "./proxy/accounts.ts";
 import type { Call } from "./proxy/call.ts";
 import type { Keeper } from "./placement/keeper.ts";
+import type { PlacementController } from "./placement/live/controller.ts";
 import type { LastCopies } from "./placement/last-copies.ts";
+import type { OrderDesk } from "./placement/order-desk.ts";
 import type { RecentUse } from "./placement/recent-use.ts";
 import type { LiveRequests } from "./proxy/live-requests.ts";
 import type { RetryBudget } from "./proxy/retry-budget.ts";
@@ -59,6 +61,8 @@ export interface Farm {
   readonly recentUse: RecentUse;
   readonly lastCopies: LastCopies;
   readonly keeper: Keeper;
+  readonly desk: OrderDesk;
+  readonly placement: PlacementController;
   readonly upstreams: Upstreams;
   readonly waitingRoom: WaitingRoom;
   readonly drainRate: DrainRate;

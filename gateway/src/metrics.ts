@@ -13,6 +13,8 @@ export interface FarmFigures {
   inflight: InflightView;
   waiting(): number;
   bodyBytes(): number;
+  /** Planned copies of each model by pool; none while placement is off. */
+  replicas(): readonly { model: string; pool: string; replicas: number }[];
   copies: { listedWarmth(): readonly Warmth[]; wantedWarmth(): readonly Warmth[] };
   /** Milliseconds, on the clock of `WorkerEntry.catalogAt`. */
   now(): number;
@@ -94,6 +96,10 @@ export class Metrics {
     "Joint requests whose callers were then served one by one",
     ["reason"],
   );
+  readonly #placed = this.#counter("farmgate_placement_actions_total", "Loads and unloads that placement ordered", [
+    "kind",
+    "result",
+  ]);
 
   constructor(figures: FarmFigures) {
     this.#catalog = () => figures.catalog();
@@ -125,6 +131,9 @@ export class Metrics {
       }
     });
     this.#copies(figures);
+    this.#gauge("farmgate_placement_replicas", "Loaded copies that placement counts", ["model", "pool"], (gauge) => {
+      for (const { model, pool, replicas } of figures.replicas()) gauge.set({ model, pool }, replicas);
+    });
     this.#gauge("farmgate_breaker_open", "1 while a model is put aside on a worker", ["worker", "model"], (gauge) => {
       for (const { config, byKey, breakers } of figures.catalog().workers) {
         // Every pair has its line, so that one that closes is seen to, and none that ever opened is lost.
@@ -182,6 +191,11 @@ export class Metrics {
 
   parted(reason: "refused" | "failed" | "unusable"): void {
     this.#parted.inc({ reason });
+  }
+
+  /** An order of placement was taken, or failed. */
+  placed(kind: string, result: string): void {
+    this.#placed.inc({ kind, result });
   }
 
   truncated(worker: string): void {

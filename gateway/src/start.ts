@@ -27,6 +27,8 @@ import { RequestIds } from "./http/request-id.ts";
 import { Metrics } from "./metrics.ts";
 import { Keeper } from "./placement/keeper.ts";
 import { LastCopies } from "./placement/last-copies.ts";
+import { PlacementController } from "./placement/live/controller.ts";
+import { OrderDesk } from "./placement/order-desk.ts";
 import { RecentUse } from "./placement/recent-use.ts";
 import { wantedCopies } from "./placement/wanted-copies.ts";
 import { Accounts } from "./proxy/accounts.ts";
@@ -103,6 +105,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   farm.ready = poller.firstRound.then(() => {
     farm.isReady = true;
     farm.keeper.start();
+    farm.placement.start();
   });
   log.info({ url, workers: config.workers.length }, "listening");
   let closing: Promise<void> | null = null;
@@ -136,7 +139,8 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
   const upstreams = new Upstreams(config.timeouts.connect);
   const recentUse = new RecentUse();
   const lastCopies = new LastCopies(recentUse);
-  const keeper = new Keeper({ clock, log, catalog, upstreams, inflight, recentUse, lastCopies });
+  const desk = new OrderDesk({ clock, log, catalog, upstreams });
+  const keeper = new Keeper({ clock, log, catalog, desk, inflight, recentUse, lastCopies });
   keeper.configure(wantedCopies(config.models.keepWarm, names));
   const metrics = new Metrics({
     catalog: () => catalog.current,
@@ -144,8 +148,20 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     waiting: () => waitingRoom.size,
     bodyBytes: () => bodies.heldBytes,
     copies: keeper,
+    replicas: () => placement.replicas(),
     now: () => clock.now(),
   });
+  const placement = new PlacementController({
+    clock,
+    log,
+    random,
+    catalog,
+    inflight,
+    keeper,
+    desk,
+    count: (kind, result) => metrics.placed(kind, result),
+  });
+  placement.configure(config.placement);
   const farm: Farm = {
     clock,
     random,
@@ -172,6 +188,8 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     recentUse,
     lastCopies,
     keeper,
+    desk,
+    placement,
     upstreams,
     waitingRoom,
     drainRate: new DrainRate(),
@@ -183,7 +201,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     silence: new SilenceWatch(() => farm),
     bodies,
     metrics,
-    accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current }),
+    accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current, placement }),
     recorder: new Recorder({ clock, catalog: () => catalog.current }),
   };
   return farm;

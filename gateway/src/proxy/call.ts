@@ -89,6 +89,8 @@ export class Call implements LiveRequest {
   attempts = 0;
   /** Spent waiting for a worker below its cap, in milliseconds. */
   waitedMs = 0;
+  /** Its own time for the first byte; null: it set none, or its body was not read yet. */
+  deadlineAt: number | null = null;
   /** The body was complete. */
   receivedAt: number | null = null;
   firstSentAt: number | null = null;

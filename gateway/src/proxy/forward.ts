@@ -52,6 +52,7 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
     admit(farm, call);
     if (farm.draining) throw drainingError();
     const received = await receive(farm, call);
+    call.deadlineAt = received.deadlineAt;
     call.takesComments = takesComments(call, received);
     if (!farm.isReady) await untilReady(farm, call);
     if (isDryRun(call)) served = answerDryRun(farm, call, received);
@@ -100,7 +101,10 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
   let refusal: FarmError | null = null;
   call.model = request.name;
   const listed = farm.catalog.current.union.get(request.key);
-  if (listed !== undefined) farm.recentUse.asked(listed.key, farm.clock.now());
+  if (listed !== undefined) {
+    farm.recentUse.asked(listed.key, farm.clock.now());
+    farm.placement.asked(listed.key, farm.clock.now());
+  }
   for (;;) {
     if (call.goneError !== null) return { status: null, error: call.goneError };
     if (isLate(farm, received)) return { status: null, error: deadlineError() };
