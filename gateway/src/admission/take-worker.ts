@@ -80,9 +80,11 @@ export function take(farm: Farm, call: Call, request: RoutingRequest, choice: Ch
   }
   farm.turns.picked(name, request.key, choice.turnWeight);
   const leave = farm.inflight.enter(name, request.key);
+  call.place = name;
   const endTrial = beginTrial(farm, choice);
   const release = () => {
     leave();
+    call.place = null;
     endTrial?.();
     farm.waitingRoom.wake();
     farm.deadlineQueue.wake();

@@ -30,7 +30,16 @@ export interface Instance extends Machine {
   sure: boolean;
 }
 
-/** An answer that has taken longer than predicted takes at least this share of the usual time yet. */
+/** A worker that is predicted to be free within this time, in milliseconds, gets its next request now. */
+export const AHEAD_MS = 250;
+
+/**
+ * Milliseconds in which a slot is not free at least whose answer takes longer than predicted, or before which one stands
+ * already: no second one is sent ahead on figures that were wrong.
+ */
+const NOT_YET_MS = AHEAD_MS + 50;
+
+/** As a share of the usual time: the longer answers take, the longer one that is overdue takes yet. */
 const OVERDUE = 1 / 4;
 
 /**
@@ -57,12 +66,15 @@ export function meanRestMs(pairs: readonly PairNow[]): number {
 function freeAt({ slots, underWay, loadMs, rate }: PairNow, now: number): number[] {
   if (slots === null) return [now];
   const free = Array.from({ length: slots }, () => now);
+  const notYet = now + Math.max(NOT_YET_MS, OVERDUE * rate.restMs);
   for (const [at, one] of underWay.entries()) {
     const serviceMs = prefillMs(rate.prefill, one.tokens) + rate.restMs;
-    if (at < slots) free[at] = Math.max(endOf(one, serviceMs, rate.restMs) + loadMs, now + OVERDUE * rate.restMs);
-    else {
+    if (at < slots) {
+      const endsAt = endOf(one, serviceMs, rate.restMs) + loadMs;
+      free[at] = endsAt <= now ? notYet : endsAt;
+    } else {
       const first = free.indexOf(Math.min(...free));
-      free[first] = (free[first] ?? now) + serviceMs;
+      free[first] = Math.max((free[first] ?? now) + serviceMs, notYet);
     }
   }
   return free;

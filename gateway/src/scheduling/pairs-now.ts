@@ -13,7 +13,7 @@ import { tokensOf } from "./predicted-prefill.ts";
 /** The workers of the two best sets for the request, as they stand at this moment. */
 export function pairsNow(farm: Farm, request: RoutingRequest): PairNow[] {
   const context = routingContext(farm, 0);
-  const calls = farm.live.all().filter(({ phase }) => phase === "asking" || phase === "answering");
+  const calls = farm.live.all();
   const pairs: PairNow[] = [];
   for (const entry of farm.catalog.current.workers) {
     const model = entry.byKey.get(request.key);
@@ -40,7 +40,7 @@ function underWayAt(
   const own = modelSlots(model ?? null) !== null;
   const key = ownKey(request, model);
   const found = calls
-    .filter((call) => call.worker === name && (!own || nameKey(call.upstreamModel) === key))
+    .filter((call) => call.place === name && (!own || nameKey(call.upstreamModel) === key))
     .map((call) => ({
       sentAt: call.askedAt ?? farm.clock.now(),
       firstByteAt: call.firstByteAt,

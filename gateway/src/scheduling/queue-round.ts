@@ -1,4 +1,4 @@
-import type { Instance } from "./instances.ts";
+import { AHEAD_MS, type Instance } from "./instances.ts";
 import { LstImh } from "./lst-imh.ts";
 import { byDeadline, type Job, timeAt } from "./moore-hodgson.ts";
 import { type Deadline, deadlineAt, type MissFigures, onMiss } from "./relaxed-deadline.ts";
@@ -28,9 +28,6 @@ export interface Round<W> {
  * with a tighter one go before it, but not for ever.
  */
 const PATIENCE_MS = 60_000;
-
-/** A worker that is predicted to be free within this time, in milliseconds, gets its next request now. */
-const AHEAD_MS = 250;
 
 /**
  * Who of a queue goes now:

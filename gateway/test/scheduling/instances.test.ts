@@ -19,7 +19,15 @@ describe("the slots of a worker", () => {
   });
 
   it("are not free at once where an answer takes longer than predicted", () => {
-    expect(freeAt({ underWay: [{ sentAt: 0, firstByteAt: 100, tokens: 100 }] })).toEqual([NOW + 100]);
+    expect(freeAt({ underWay: [{ sentAt: 0, firstByteAt: 100, tokens: 100 }] })).toEqual([NOW + 300]);
+    const slow = { ...RATE, restMs: 2_000 };
+    expect(freeAt({ rate: slow, underWay: [{ sentAt: -9_000, firstByteAt: -8_000, tokens: 100 }] })).toEqual([
+      NOW + 500,
+    ]);
+    const quick = { ...RATE, restMs: 0 };
+    const short = { sentAt: NOW, firstByteAt: null, tokens: 10 };
+    expect(freeAt({ rate: quick, underWay: [short] })).toEqual([NOW + 10]);
+    expect(freeAt({ rate: quick, underWay: [short, short] })).toEqual([NOW + 300]);
   });
 
   it("are free later by what stands before them", () => {
