@@ -3,6 +3,7 @@ import { performance } from "node:perf_hooks";
 import { byDeadline, LstImh } from "@farmgate/gateway/policies";
 import { seededRandom } from "@farmgate/shared";
 import { mostOnTime } from "../../../gateway/test/scheduling/exact.ts";
+import type { Children } from "../../bench/process/children.ts";
 import { aligned } from "../../bench/report/table.ts";
 import { type Request, requestsOf, SHAPES } from "./instances.ts";
 import { LST_IMH, type Order, ORDERS } from "./orders.ts";
@@ -12,7 +13,7 @@ import { play, type Played } from "./play.ts";
 const INSTANCES = 1_000;
 const SMALL = 1_000;
 
-export function measureScheduling({ quick }: { quick: boolean }): void {
+export async function measureScheduling(_: Children, { quick }: { quick: boolean }): Promise<void> {
   const seeds = Math.ceil(INSTANCES / SHAPES.length / (quick ? 10 : 1));
   console.log(`On time, % of ${SHAPES.length * seeds} instances of 80 requests:\n${aligned(onTimeRows(seeds))}`);
   console.log(`\nOf the best possible, ${quick ? SMALL / 10 : SMALL} small instances:\n${aligned(exactRows(quick))}`);
