@@ -14,6 +14,8 @@ describe("a gateway file", () => {
       listen: { host: "127.0.0.1", port: 8400 },
       health: { interval: 5_000, timeout: 2_000, unhealthyAfter: 3, healthyAfter: 1 },
       routing: { strategy: "least-connections", affinity: true, waitOrSwap: false },
+      scheduling: "greedy",
+      deadlines: { firstByte: 0, relax: false },
       workers: [],
       models: { aliases: {}, fallbacks: {}, keepWarm: {} },
       keys: [],

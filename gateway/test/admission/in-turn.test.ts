@@ -42,7 +42,7 @@ describe("with scheduling by deadline", () => {
       await until(`${text} waits`, waiting(gateway.url, at + 1));
     }
     for (const [at, text] of ["first", "soon", "later", "whenever"].entries()) {
-      await until(`${text} is asked`, () => worker.asked.length === at + 1);
+      await until(`${text} is asked`, () => worker.asked.length > at);
       expect(worker.asked[at]?.body).toContain(text);
       await streams(0)(worker.request(at));
     }
@@ -113,7 +113,7 @@ describe("with scheduling by deadline", () => {
     expect(view.queue).toMatchObject({ waiting: 1, slots: [{ worker: "a" }] });
     expect(view.queue.reason).toMatch(/^1 waiting by their deadlines; 1 slots, the next free at a in about /);
     await streams(0)(worker.request(0));
-    await until("the second is asked", () => worker.asked.length === 2);
+    await until("the second is asked", () => worker.asked.length > 1);
     await streams(0)(worker.request(1));
     for (const answer of [first, second]) expect((await answer).status).toBe(200);
   });

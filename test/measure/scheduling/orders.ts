@@ -3,7 +3,7 @@ import { byDeadline, type Job, LstImh, type Machine, MooreHodgson, timeAt } from
 import type { Request } from "./instances.ts";
 
 /** For each instance the position of what it begins, of what waits in the order `byDeadline`; -1: nothing. */
-export type Pick = (waiting: readonly Request[], instances: readonly Machine[], now: number) => ArrayLike<number>;
+type Pick = (waiting: readonly Request[], instances: readonly Machine[], now: number) => ArrayLike<number>;
 
 export interface Order {
   name: string;
