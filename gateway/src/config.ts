@@ -48,6 +48,11 @@ const models = z.strictObject({
   keepWarm: z.record(modelName, wholeNumber(1)).default({}),
 });
 
+/** As the farm's `deadlines`; null: as the farm has it. */
+const keyDeadlines = z
+  .strictObject({ firstByte: duration.nullable().default(null), relax: z.boolean().nullable().default(null) })
+  .prefault({});
+
 const shape = z.strictObject({
   listen: listen(8400),
   health: z
@@ -67,9 +72,13 @@ const shape = z.strictObject({
     })
     .prefault({}),
   placement: placementSettings,
+  /** deadline: who waits for a slot waits here, and goes in the order in which most are on time. */
+  scheduling: z.enum(["greedy", "deadline"]).default("greedy"),
+  /** Of `scheduling: deadline`. `firstByte`: for requests that set no deadline themselves; 0: none. */
+  deadlines: z.strictObject({ firstByte: duration.default(0), relax: z.boolean().default(false) }).prefault({}),
   workers: z.array(worker, { error: "must be a list of workers (it may be empty)" }),
   models: models.prefault({}),
-  keys: z.array(accessKey).default([]),
+  keys: z.array(accessKey.extend({ deadlines: keyDeadlines })).default([]),
   open: z.boolean().default(false),
   operators,
   hosts,

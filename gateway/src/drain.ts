@@ -19,7 +19,10 @@ export async function drainFarm(
   farm.draining = true;
   farm.keeper.stop();
   const saved = farm.placement.stop();
-  farm.log.info({ running: farm.live.all().length, waiting: farm.waitingRoom.size }, "draining");
+  farm.log.info(
+    { running: farm.live.all().length, waiting: farm.waitingRoom.size + farm.deadlineQueue.size },
+    "draining",
+  );
   server.close();
   farm.waitingRoom.turnAllAway();
   for (const call of farm.live.all()) {

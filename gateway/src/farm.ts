@@ -4,6 +4,8 @@ import type { BatchLimits } from "./batching/batch-limits.ts";
 import type { Joiner } from "./batching/joiner.ts";
 import type { OpenBatches } from "./batching/open-batches.ts";
 import type { DrainRate } from "./admission/drain-rate.ts";
+import type { DeadlineQueue } from "./scheduling/deadline-queue.ts";
+import type { PairRates } from "./scheduling/pair-rates.ts";
 import type { WaitingRoom } from "./admission/waiting-room.ts";
 import type { CatalogStore } from "./catalog/store.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -65,6 +67,9 @@ export interface Farm {
   readonly placement: PlacementController;
   readonly upstreams: Upstreams;
   readonly waitingRoom: WaitingRoom;
+  /** Where requests wait for a slot, with `scheduling: deadline`. */
+  readonly deadlineQueue: DeadlineQueue;
+  readonly pairRates: PairRates;
   readonly drainRate: DrainRate;
   /** Open connections of callers at most; `Infinity`: no limit. */
   readonly connectionLimit: () => number;

@@ -74,6 +74,11 @@ export class Metrics {
     "Requests that no further worker was asked for, since too many were being retried",
     [],
   );
+  readonly #deadlinesMissed = this.#counter(
+    "farmgate_deadlines_missed_total",
+    "Deadlines that no worker could meet: the request waited on with a longer one, or was refused",
+    ["end"],
+  );
   readonly #tokens = this.#gathered("farmgate_tokens_total", "Tokens as the engines counted them", [
     "model",
     "worker",
@@ -182,6 +187,10 @@ export class Metrics {
 
   retryRefused(): void {
     this.#retriesRefused.inc();
+  }
+
+  deadlineMissed(end: "relaxed" | "refused"): void {
+    this.#deadlinesMissed.inc({ end });
   }
 
   /** A joint request for so many callers is put to a worker. */

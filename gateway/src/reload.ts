@@ -43,6 +43,7 @@ export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfi
   farm.upstreams.configure(config.timeouts.connect, config.workers);
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
   farm.waitingRoom.wake();
+  farm.deadlineQueue.wake();
   farm.comments.watch();
   farm.log.info({ workers: config.workers.length, restartNeeded }, "configuration applied");
   return { applied, restartNeeded };

@@ -14,6 +14,9 @@ import {
 import { BatchLimits } from "./batching/batch-limits.ts";
 import { OpenBatches } from "./batching/open-batches.ts";
 import { DrainRate } from "./admission/drain-rate.ts";
+import { DeadlineQueue } from "./scheduling/deadline-queue.ts";
+import { PairRates } from "./scheduling/pair-rates.ts";
+import { pairsNow } from "./scheduling/pairs-now.ts";
 import { WaitingRoom } from "./admission/waiting-room.ts";
 import { breakerNews } from "./catalog/breaker-news.ts";
 import { CatalogPoller } from "./catalog/poller.ts";
@@ -84,6 +87,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   });
   farm.catalog.onChange((after, before) => {
     farm.waitingRoom.wake();
+    farm.deadlineQueue.wake();
     leaveGone(farm, after, before);
     const news = [...workerNews(before, after), ...breakerNews(before, after)];
     for (const { level, worker, message } of news) log[level]({ worker }, `${worker} ${message}`);
@@ -142,10 +146,16 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
   const desk = new OrderDesk({ clock, log, catalog, upstreams });
   const keeper = new Keeper({ clock, log, catalog, desk, inflight, recentUse, lastCopies });
   keeper.configure(wantedCopies(config.models.keepWarm, names));
+  const deadlineQueue = new DeadlineQueue({
+    clock,
+    isOn: () => farm.config.scheduling === "deadline",
+    pairs: (request) => pairsNow(farm, request),
+    besides: () => waitingRoom,
+  });
   const metrics = new Metrics({
     catalog: () => catalog.current,
     inflight,
-    waiting: () => waitingRoom.size,
+    waiting: () => waitingRoom.size + deadlineQueue.size,
     bodyBytes: () => bodies.heldBytes,
     copies: keeper,
     replicas: () => placement.replicas(),
@@ -192,6 +202,8 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     placement,
     upstreams,
     waitingRoom,
+    deadlineQueue,
+    pairRates: new PairRates(),
     drainRate: new DrainRate(),
     connectionLimit: () => Math.min(farm.config.limits.connections || room, room),
     live: new LiveRequests(),

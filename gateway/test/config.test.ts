@@ -26,6 +26,8 @@ describe("a gateway file", () => {
         hot: 0.5,
         stateDir: null,
       },
+      scheduling: "greedy",
+      deadlines: { firstByte: 0, relax: false },
       workers: [],
       models: { aliases: {}, fallbacks: {}, keepWarm: {} },
       keys: [],

@@ -1,5 +1,5 @@
 // `npm run measure -- WHAT`: what a farm does when a worker dies, when it is asked for too much, what a copy costs,
-// how far the Oracles are off.
+// how far the Oracles are off, and who is on time by which order of the queue.
 import { parseArgs } from "node:util";
 import type { Children } from "../bench/process/children.ts";
 import { withChildren } from "../bench/process/with-children.ts";
@@ -7,6 +7,7 @@ import { measureKill } from "./kill.ts";
 import { measureOracle } from "./oracle.ts";
 import { measureOverload } from "./overload.ts";
 import { measurePeerCopy } from "./peer-copy.ts";
+import { measureScheduling } from "./scheduling/measure.ts";
 
 interface Options {
   what: keyof typeof MEASURES;
@@ -20,14 +21,16 @@ const MEASURES = {
   overload: measureOverload,
   "peer-copy": measurePeerCopy,
   oracle: () => measureOracle(),
+  scheduling: measureScheduling,
 };
 
 const usage = `npm run measure -- kill [--quick]
 npm run measure -- overload [--seconds 60]
 npm run measure -- peer-copy [--quick]
 npm run measure -- oracle
+npm run measure -- scheduling [--quick]
 
-  --quick      kill: only with a poll each second; peer-copy: 100 MB instead of 1 GB
+  --quick      kill: only with a poll each second; peer-copy: 100 MB instead of 1 GB; scheduling: a tenth of the instances
   --seconds N  how long five times the capacity is asked for`;
 
 function readOptions(): Options {

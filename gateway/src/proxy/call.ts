@@ -77,6 +77,8 @@ export class Call implements LiveRequest {
   /** What is remembered of the conversation when an answer comes. */
   prefix: PrefixHashes | null = null;
   worker: string | null = null;
+  /** The worker at which a place is counted for it at this moment. */
+  place: string | null = null;
   /** As the worker spells it. */
   upstreamModel = "";
   warmth: Warmth | null = null;

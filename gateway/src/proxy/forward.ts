@@ -2,7 +2,8 @@ import { adapterFor } from "@farmgate/engines";
 import { FarmError, streamErrorChunk } from "@farmgate/shared";
 import { answerError } from "@farmgate/wire";
 import { serveJoined } from "../batching/serve-joined.ts";
-import { deadlineError, isTaken, type Nothing, type Taken, takeWorker } from "../admission/take-worker.ts";
+import { deadlineError, isTaken, type Nothing, type Taken } from "../admission/take-worker.ts";
+import { takeInTurn } from "../admission/take-in-turn.ts";
 import { admit } from "../admission/admit.ts";
 import { afterOneOf } from "../admission/come-again.ts";
 import { drainingError } from "../admission/draining-error.ts";
@@ -108,7 +109,7 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
   for (;;) {
     if (call.goneError !== null) return { status: null, error: call.goneError };
     if (isLate(farm, received)) return { status: null, error: deadlineError() };
-    const taken = await takeWorker(farm, call, received, request, tried);
+    const taken = await takeInTurn(farm, call, received, request, tried);
     if (!isTaken(taken)) {
       const areUnknown = history.every(isUnknownThere);
       // That workers do not know the model says less than why those that have it cannot be asked.

@@ -12,11 +12,12 @@ export interface PrefillModel {
 }
 
 /**
- * Before anything was seen: half a second for 1,024 tokens, a middling GPU, after a constant of 50 ms. It weighs like
- * two answers, one to no token and one to 2,048, so that a few real ones outweigh it.
+ * Before anything was seen: half a second for 1,024 tokens, a middling GPU, after a constant of 50 ms. It weighs like a
+ * quarter of an answer to no token and one to 1,024, so that a few real ones outweigh it.
  */
 const PRIOR = { overheadMs: 50, msPerToken: 500 / 1_024 };
-const PRIOR_TOKENS = [0, 2_048];
+const PRIOR_TOKENS = [0, 1_024];
+const PRIOR_WEIGHT = 1 / 4;
 
 /** Each answer makes the older ones count so much less: what counts are the last fifty or so. */
 const DECAY = 0.98;
@@ -32,7 +33,7 @@ const BYTES_PER_TOKEN = 4;
 
 export const UNSEEN_PREFILL: PrefillModel = fitted(
   PRIOR_TOKENS.reduce<PrefillModel["sums"]>(
-    (sums, tokens) => added(sums, tokens, PRIOR.overheadMs + PRIOR.msPerToken * tokens),
+    (sums, tokens) => added(sums, PRIOR_WEIGHT, tokens, PRIOR.overheadMs + PRIOR.msPerToken * tokens),
     [0, 0, 0, 0, 0],
   ),
 );
@@ -52,7 +53,7 @@ export function learnPrefill(model: PrefillModel, promptTokens: number, ms: numb
   const drawnIn = Math.min(MOST * expected + SLACK_MS, Math.max(LEAST * expected - SLACK_MS, ms));
   const [w, x, y, xx, xy] = model.sums;
   const older = [w * DECAY, x * DECAY, y * DECAY, xx * DECAY, xy * DECAY] as const;
-  return fitted(added(older, promptTokens, drawnIn));
+  return fitted(added(older, 1, promptTokens, drawnIn));
 }
 
 /** Tokens of a prompt whose count nobody told, by its bytes. `bytesPerToken` where it was learned. */
@@ -60,8 +61,14 @@ export function tokensOf(bytes: number, bytesPerToken = BYTES_PER_TOKEN): number
   return bytes / bytesPerToken;
 }
 
-function added([w, x, y, xx, xy]: PrefillModel["sums"], tokens: number, ms: number): PrefillModel["sums"] {
-  return [w + 1, x + tokens, y + ms, xx + tokens * tokens, xy + tokens * ms];
+function added(
+  [w, x, y, xx, xy]: PrefillModel["sums"],
+  weight: number,
+  tokens: number,
+  ms: number,
+): PrefillModel["sums"] {
+  const [wx, wy] = [weight * tokens, weight * ms];
+  return [w + weight, x + wx, y + wy, xx + wx * tokens, xy + wx * ms];
 }
 
 function fitted(sums: PrefillModel["sums"]): PrefillModel {
