@@ -64,7 +64,7 @@ describe("a factor that grows", () => {
           for (const [i, x] of solved.entries()) expect(four[4 * i + r]).toBeCloseTo(x, 6);
           triangle.solveUpper(solved);
           const back = matrix.mmul(Matrix.columnVector(Array.from(solved))).getColumn(0);
-          for (const [i, x] of back.entries()) expect(x).toBeCloseTo(side[i], 5);
+          for (const [i, x] of back.entries()) expect(x).toBeCloseTo(side[i] ?? Number.NaN, 5);
         }
       }),
     );
