@@ -1,4 +1,4 @@
-import { type Api, API_NAMES, isApi, withoutLastSlashes } from "@farmgate/shared";
+import { type Api, API_NAMES, isApi, parseDuration, withoutLastSlashes } from "@farmgate/shared";
 import { InvalidArgumentError } from "commander";
 
 /** Where a gateway listens unless its file says otherwise. */
@@ -22,6 +22,13 @@ export function fixedPortFlag(text: string): number {
 export function gatewayFlag(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return withoutLastSlashes(text);
   throw new InvalidArgumentError("must be an http:// or https:// address");
+}
+
+/** `--for DURATION`, in milliseconds. */
+export function durationFlag(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== null && ms > 0) return ms;
+  throw new InvalidArgumentError("must be a duration, as 30s, 10m or 2h");
 }
 
 /** `--api NAME`. */

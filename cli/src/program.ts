@@ -7,6 +7,7 @@ import { addExplainCommand } from "./commands/explain.ts";
 import { addGatewayCommand } from "./commands/gateway.ts";
 import { addHashKeyCommand } from "./commands/hash-key.ts";
 import { addStatusCommand } from "./commands/status.ts";
+import { addTraceCommand } from "./commands/trace.ts";
 import { addUpCommand } from "./commands/up.ts";
 import { CommandError, EXIT } from "./exit-code.ts";
 import type { Io } from "./io.ts";
@@ -48,6 +49,7 @@ function createProgram(io: Io, finish: (exitCode: number) => void): Command {
   addCheckCommand(program, io, finish);
   addStatusCommand(program, io, finish);
   addExplainCommand(program, io, finish);
+  addTraceCommand(program, io, finish);
   addHashKeyCommand(program, io);
   return program;
 }

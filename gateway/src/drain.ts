@@ -29,6 +29,8 @@ export async function drainFarm(
     farm.log.warn({ running: farm.live.all().length }, "the drain time is over: cancelling what still runs");
     for (const call of farm.live.all()) call.cancel(stopped);
   }
+  // The last requests are in it.
+  farm.recorder.close();
   await server.end(startedAt + farm.config.drain - farm.clock.now(), farm.clock);
   await poller.stop();
   await farm.upstreams.destroy();

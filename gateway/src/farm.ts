@@ -24,6 +24,7 @@ import type { Learned } from "./routing/learned.ts";
 import type { NameRules } from "./routing/resolve-name.ts";
 import type { Turns } from "./routing/turns.ts";
 import type { Inflight } from "./state/inflight.ts";
+import type { Recorder } from "./trace/recorder.ts";
 
 /** Everything that a running gateway holds, for those who serve a request with it. */
 export interface Farm {
@@ -71,4 +72,5 @@ export interface Farm {
   readonly bodies: BodyRoom;
   readonly metrics: Metrics;
   readonly accounts: Accounts;
+  readonly recorder: Recorder;
 }

@@ -45,6 +45,7 @@ import { nameRules } from "./routing/resolve-name.ts";
 import { Turns } from "./routing/turns.ts";
 import { drainFarm } from "./drain.ts";
 import { Inflight } from "./state/inflight.ts";
+import { Recorder } from "./trace/recorder.ts";
 
 const HEADER_BYTES = 32 * 1_024;
 
@@ -183,6 +184,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     bodies,
     metrics,
     accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current }),
+    recorder: new Recorder({ clock, catalog: () => catalog.current }),
   };
   return farm;
 }

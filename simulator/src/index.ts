@@ -6,3 +6,12 @@ export { type EngineModel, type EngineOptions, engineOptionsSchema } from "./dec
 export type { SeenRequest } from "./server/engine-parts.ts";
 export type { JournalEntry, JournalKind } from "./server/journal.ts";
 export { type EngineDeps, type EngineStats, type RunningEngine, startEngine } from "./server/start-engine.ts";
+export { Collector } from "./report/collector.ts";
+export { comparison, markdownTable } from "./report/comparison.ts";
+export { writeReports } from "./report/files/write-reports.ts";
+export { Progress } from "./report/progress.ts";
+export type { Report } from "./report/types.ts";
+export { openTrace } from "./trace/files/open-trace.ts";
+export { type ReadTrace, readTrace } from "./trace/read/read-trace.ts";
+export { TraceError } from "./trace/read/trace-error.ts";
+export type { Trace } from "./trace/types.ts";

@@ -1,4 +1,4 @@
-// `npm run measure -- kill | overload | oracle`: what a farm does when a worker dies, and when it is asked for too much;
+// `npm run measure -- WHAT`: what a farm does when a worker dies, when it is asked for too much, what a copy costs,
 // how far its Oracles are off.
 import { parseArgs } from "node:util";
 import type { Children } from "../bench/process/children.ts";
@@ -6,19 +6,23 @@ import { withChildren } from "../bench/process/with-children.ts";
 import { measureKill } from "./kill.ts";
 import { measureOracle } from "./oracle.ts";
 import { measureOverload } from "./overload.ts";
+import { measurePeerCopy } from "./peer-copy.ts";
 
 interface Options {
-  what: "kill" | "overload" | "oracle";
+  what: keyof typeof MEASURES;
   /** Of overload. */
   seconds: number;
   quick: boolean;
 }
 
+const MEASURES = { kill: measureKill, overload: measureOverload, oracle: measureOracle, "peer-copy": measurePeerCopy };
+
 const usage = `npm run measure -- kill [--quick]
 npm run measure -- overload [--seconds 60]
+npm run measure -- peer-copy [--quick]
 npm run measure -- oracle
 
-  --quick      only with a poll each second
+  --quick      kill: only with a poll each second; peer-copy: 100 MB instead of 1 GB
   --seconds N  how long five times the capacity is asked for`;
 
 function readOptions(): Options {
@@ -28,21 +32,18 @@ function readOptions(): Options {
     options: { seconds: { type: "string", default: "60" }, quick: { type: "boolean", default: false } },
   });
   const [what = ""] = positionals;
-  if (what !== "kill" && what !== "overload" && what !== "oracle") throw new Error(`nothing is named "${what}"`);
+  if (!isMeasure(what)) throw new Error(`nothing is named "${what}"`);
   const seconds = Number(values.seconds);
   if (!(seconds >= 1)) throw new Error("--seconds takes a number from 1");
   return { what, seconds, quick: values.quick };
 }
 
-async function run(children: Children, options: Options): Promise<void> {
-  switch (options.what) {
-    case "kill":
-      return measureKill(children, options);
-    case "overload":
-      return measureOverload(children, options);
-    case "oracle":
-      return measureOracle();
-  }
+function run(children: Children, options: Options): Promise<void> {
+  return MEASURES[options.what](children, options);
+}
+
+function isMeasure(what: string): what is keyof typeof MEASURES {
+  return Object.hasOwn(MEASURES, what);
 }
 
 await withChildren(readOptions, usage, run);

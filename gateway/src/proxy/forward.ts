@@ -66,6 +66,7 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
   const now = farm.clock.now();
   if (call.firstSentAt !== null) farm.drainRate.ended(now, now - call.arrivedAt);
   farm.accounts.add(call, served);
+  farm.recorder.ended(call, served);
 }
 
 /** Takes what the caller's key has for one more request; the caller is told what is left, also where it has none. */
