@@ -34,7 +34,11 @@ function offBy(triangle: Triangle, matrix: Matrix): number {
 
 describe("a factor that grows", () => {
   it("is the one of the whole matrix, row by row", () => {
-    fc.assert(fc.property(positive, (matrix) => expect(offBy(grown(matrix), matrix)).toBeLessThan(1e-6)));
+    fc.assert(
+      fc.property(positive, (matrix) => {
+        expect(offBy(grown(matrix), matrix)).toBeLessThan(1e-6);
+      }),
+    );
   });
 
   it("is that of what is left when a point is taken out", () => {
