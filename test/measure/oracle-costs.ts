@@ -21,7 +21,7 @@ export function processCosts(): string[][] {
       its.predict(point(random).input);
     });
     const inputs = Array.from({ length: 16 }, () => point(random).input);
-    const ones = timed(5, 400, () => its.predict(inputs[0]));
+    const ones = timed(5, 400, () => its.predict(inputs[0] ?? []));
     const sixteen = timed(5, 50, () => its.predictAll(inputs));
     rows.push([String(size), (fit * 1e3).toFixed(0), ...[adds - ones, ones, sixteen].map((s) => (s * 1e6).toFixed(0))]);
   }

@@ -20,7 +20,7 @@ const MEASURES = {
   kill: measureKill,
   overload: measureOverload,
   "peer-copy": measurePeerCopy,
-  oracle: () => measureOracle(),
+  oracle: measureOracle,
   scheduling: measureScheduling,
 };
 

@@ -72,7 +72,7 @@ describe("a Gaussian process", () => {
       fc.property(points, fc.array(place, { minLength: 2, maxLength: 9 }), (all, places) => {
         const process = learned(all);
         for (const [index, both] of process.predictAll(places).entries()) {
-          const one = process.predict(places[index]);
+          const one = process.predict(places[index] ?? []);
           expect(both.mean).toBeCloseTo(one.mean, 8);
           expect(both.variance).toBeCloseTo(one.variance, 8);
         }

@@ -34,7 +34,11 @@ function offBy(triangle: Triangle, matrix: Matrix): number {
 
 describe("a factor that grows", () => {
   it("is the one of the whole matrix, row by row", () => {
-    fc.assert(fc.property(positive, (matrix) => expect(offBy(grown(matrix), matrix)).toBeLessThan(1e-6)));
+    fc.assert(
+      fc.property(positive, (matrix) => {
+        expect(offBy(grown(matrix), matrix)).toBeLessThan(1e-6);
+      }),
+    );
   });
 
   it("is that of what is left when a point is taken out", () => {
@@ -64,7 +68,7 @@ describe("a factor that grows", () => {
           for (const [i, x] of solved.entries()) expect(four[4 * i + r]).toBeCloseTo(x, 6);
           triangle.solveUpper(solved);
           const back = matrix.mmul(Matrix.columnVector(Array.from(solved))).getColumn(0);
-          for (const [i, x] of back.entries()) expect(x).toBeCloseTo(side[i], 5);
+          for (const [i, x] of back.entries()) expect(x).toBeCloseTo(side[i] ?? Number.NaN, 5);
         }
       }),
     );
