@@ -14,7 +14,11 @@ export interface Question {
 }
 
 /** Bursts of one or two models each, seeded. `questions` are the rows of `trace`, as they are asked. */
-export function burstTrace(models: readonly string[], ms: number, seed: number): { trace: Trace; questions: Question[] } {
+export function burstTrace(
+  models: readonly string[],
+  ms: number,
+  seed: number,
+): { trace: Trace; questions: Question[] } {
   const random = seededRandom(seed);
   const between = (least: number, most: number) => least + Math.floor(random() * (most - least + 1));
   const gap = (mean: number) => -Math.log(1 - random()) * mean;

@@ -18,7 +18,12 @@ export interface Farm {
 export type FarmEngine = EngineOptions & { name: string };
 
 const list = z.array(z.unknown(), { error: "must be a list" }).default([]);
-const envelopeSchema = z.strictObject({ gateway: z.unknown().optional(), agents: list, engines: list, simulate: simulateSchema });
+const envelopeSchema = z.strictObject({
+  gateway: z.unknown().optional(),
+  agents: list,
+  engines: list,
+  simulate: simulateSchema,
+});
 
 /**
  * Checks a farm file. Its parts are checked by the schemas of their own programs, so a part means here what it means

@@ -82,7 +82,17 @@ function differences(before: Summary, after: Summary): string[] {
 }
 
 function workerLines({ workers }: Summary, width: number): string[] {
-  const headings = ["worker", "served", "swaps", "loading", "busy", "slots used", "longest in queue", "promised", "used"];
+  const headings = [
+    "worker",
+    "served",
+    "swaps",
+    "loading",
+    "busy",
+    "slots used",
+    "longest in queue",
+    "promised",
+    "used",
+  ];
   const rows = workers.map((worker) => [
     worker.name,
     String(worker.served),

@@ -69,8 +69,7 @@ export class AgentRun implements WorkerRun {
     const costs = { reloadMs: (model: string) => this.#learned.loadMs(model, null, host.now) };
     this.#scheduler = new Scheduler(this.#rules, POLICIES[agent.queue.policy], costs);
     const loadMs = (name: string) => this.#loadMs(name);
-    this.#terms =
-      agent.queue.policy === "greedy" ? termsOf(this.#rules, { loadMs, answerMs: longestAnswerMs }) : null;
+    this.#terms = agent.queue.policy === "greedy" ? termsOf(this.#rules, { loadMs, answerMs: longestAnswerMs }) : null;
     for (const { served, speed } of models) this.#seats.set(served.name, new Seats(speed));
     for (const { name, aliases } of this.#models) {
       for (const spelling of [name, ...aliases]) this.#names.set(nameKey(spelling), name);

@@ -20,7 +20,8 @@ export function baselines(farm: LanFarm, trace: Trace): NamedFarm[] {
   const first = withQueues({ ...turns, ignoresResidency: true }, () => ({ policy: "fifo" }));
   const warmFirst = withQueues(plain, () => ({ policy: "greedy" }));
   const [most] = mostAsked(trace);
-  const kept = most === undefined ? null : { name: `the same, ${most} kept warm`, farm: withKeptWarm(warmFirst, most, 1) };
+  const kept =
+    most === undefined ? null : { name: `the same, ${most} kept warm`, farm: withKeptWarm(warmFirst, most, 1) };
   return [
     { name: "round-robin, arrival order", farm: first },
     { name: "warm first, greedy", farm: warmFirst },

@@ -38,7 +38,9 @@ export function readFarm(parts: FarmParts): ReadFarm {
     if (engine !== undefined) return [{ kind: "engine", config, options: engine, speeds: speedsOf(engine) }];
     const told = parts.simulate[config.name];
     if (told !== undefined) return [toldEngine(config, told)];
-    notes.push(`${config.name} is left out: the file neither has its agent or engine nor tells of it under \`simulate\``);
+    notes.push(
+      `${config.name} is left out: the file neither has its agent or engine nor tells of it under \`simulate\``,
+    );
     return [];
   });
   return { farm: { gateway: parts.gateway, workers, ignoresResidency: false }, notes };
@@ -69,7 +71,9 @@ function agentWorker(config: WorkerConfig, agent: AgentConfig, parts: FarmParts,
   if (assumed.length > 0) {
     const { loadMs, promptTokensPerSecond, tokensPerSecond, slots } = speedTold(ASSUMED_FIGURES);
     const figures = `${loadMs / 1_000} s to load, ${promptTokensPerSecond} prompt tokens/s, ${tokensPerSecond} tokens/s, ${slots} slots`;
-    notes.push(`${agent.name}: ${assumed.join(", ")} assumed to be as most are (${figures}); \`simulate\` tells better`);
+    notes.push(
+      `${agent.name}: ${assumed.join(", ")} assumed to be as most are (${figures}); \`simulate\` tells better`,
+    );
   }
   if (models.length === 0) notes.push(`${agent.name} has no model that the file names`);
   return { kind: "agent", config, agent, models };

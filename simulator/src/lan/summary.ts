@@ -126,10 +126,7 @@ function workerSummary(farm: LanFarm, run: Replay, place: number, makespanMs: nu
   };
 }
 
-function starvation(
-  ledger: Ledger,
-  place: number,
-): Pick<WorkerSummary, "longestWaitMs" | "promisedMs" | "ofPromise"> {
+function starvation(ledger: Ledger, place: number): Pick<WorkerSummary, "longestWaitMs" | "promisedMs" | "ofPromise"> {
   let longest: number | null = null;
   let promised: number | null = null;
   let share: number | null = null;
