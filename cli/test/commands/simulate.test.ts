@@ -86,8 +86,8 @@ describe("farmgate simulate", () => {
     { says: "nothing in", args: ["--farm", "farm.yaml", "--trace", "ghosts.jsonl"] },
     { says: "there is no such file", args: ["--farm", "farm.yaml", "--trace", "none.jsonl"] },
     { says: "is the start of no known format", args: ["--farm", "farm.yaml", "--trace", "farm.yaml"] },
-    { says: "there is no file", args: ["--farm", "none.yaml"] },
-    { says: "line 1", args: ["--farm", "mine.jsonl"] },
+    { says: "none.yaml", args: ["--farm", "none.yaml"] },
+    { says: "not valid YAML", args: ["--farm", "mine.jsonl"] },
   ])("ends with 2 and says: $says", async ({ says, args }) => {
     const { code, stderr } = await simulate(...args.map((arg) => (arg.startsWith("--") ? arg : file(arg))));
     expect(stderr).toContain(says);
