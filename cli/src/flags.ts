@@ -24,21 +24,21 @@ export function gatewayFlag(text: string): string {
   throw new InvalidArgumentError("must be an http:// or https:// address");
 }
 
-/** `--api NAME`. */
-export function apiFlag(text: string): Api {
-  if (isApi(text)) return text;
-  throw new InvalidArgumentError(`must be one of ${API_NAMES.join(", ")}`);
-}
-
-/** A duration as configuration files have it, above 0; in milliseconds. */
-export function durationFlag(text: string): number {
-  const ms = parseDuration(text);
-  if (ms !== null && ms > 0) return ms;
-  throw new InvalidArgumentError("must be a duration above 0, as 500ms, 10s or 5m");
-}
-
 /** A whole number from 1 on. */
 export function countFlag(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("must be a whole number from 1 to 999999999");
+}
+
+/** `--for DURATION`, in milliseconds. */
+export function durationFlag(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== null && ms > 0) return ms;
+  throw new InvalidArgumentError("must be a duration, as 30s, 10m or 2h");
+}
+
+/** `--api NAME`. */
+export function apiFlag(text: string): Api {
+  if (isApi(text)) return text;
+  throw new InvalidArgumentError(`must be one of ${API_NAMES.join(", ")}`);
 }

@@ -21,6 +21,8 @@ export interface Io {
   clock: Clock;
   random: Random;
   version: string;
+  /** Bytes of memory that this process holds. */
+  memory(): number;
   /** How this very program is started once more: `[executable, ...arguments]`. */
   self: readonly [string, ...string[]];
   /** True where a person started this from a terminal, which may be closed. */

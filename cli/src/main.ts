@@ -40,6 +40,7 @@ const io: Io = {
   clock: createSystemClock(),
   random: Math.random,
   version,
+  memory: () => process.memoryUsage.rss(),
   self: [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url)],
   onTerminal: process.stdin.isTTY,
   onSignal(fn) {

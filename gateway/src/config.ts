@@ -20,6 +20,7 @@ import {
 import { ENGINE_NAMES } from "@farmgate/engines";
 import type { AccessRules } from "@farmgate/wire";
 import { z } from "zod";
+import { placementSettings } from "./placement/live/settings.ts";
 
 const positiveDuration = duration.refine((ms) => ms > 0, "must be longer than 0");
 const modelName = z.string().min(1, "must not be empty").max(300);
@@ -47,6 +48,11 @@ const models = z.strictObject({
   keepWarm: z.record(modelName, wholeNumber(1)).default({}),
 });
 
+/** As the farm's `deadlines`; null: as the farm has it. */
+const keyDeadlines = z
+  .strictObject({ firstByte: duration.nullable().default(null), relax: z.boolean().nullable().default(null) })
+  .prefault({});
+
 const shape = z.strictObject({
   listen: listen(8400),
   health: z
@@ -65,9 +71,14 @@ const shape = z.strictObject({
       waitOrSwap: z.boolean().default(false),
     })
     .prefault({}),
+  placement: placementSettings,
+  /** deadline: who waits for a slot waits here, and goes in the order in which most are on time. */
+  scheduling: z.enum(["greedy", "deadline"]).default("greedy"),
+  /** Of `scheduling: deadline`. `firstByte`: for requests that set no deadline themselves; 0: none. */
+  deadlines: z.strictObject({ firstByte: duration.default(0), relax: z.boolean().default(false) }).prefault({}),
   workers: z.array(worker, { error: "must be a list of workers (it may be empty)" }),
   models: models.prefault({}),
-  keys: z.array(accessKey).default([]),
+  keys: z.array(accessKey.extend({ deadlines: keyDeadlines })).default([]),
   open: z.boolean().default(false),
   operators,
   hosts,

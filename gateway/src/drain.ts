@@ -18,7 +18,11 @@ export async function drainFarm(
   const startedAt = farm.clock.now();
   farm.draining = true;
   farm.keeper.stop();
-  farm.log.info({ running: farm.live.all().length, waiting: farm.waitingRoom.size }, "draining");
+  const saved = farm.placement.stop();
+  farm.log.info(
+    { running: farm.live.all().length, waiting: farm.waitingRoom.size + farm.deadlineQueue.size },
+    "draining",
+  );
   server.close();
   farm.waitingRoom.turnAllAway();
   for (const call of farm.live.all()) {
@@ -29,8 +33,10 @@ export async function drainFarm(
     farm.log.warn({ running: farm.live.all().length }, "the drain time is over: cancelling what still runs");
     for (const call of farm.live.all()) call.cancel(stopped);
   }
+  // The last requests are in it.
+  farm.recorder.close();
   await server.end(startedAt + farm.config.drain - farm.clock.now(), farm.clock);
-  await poller.stop();
+  await Promise.all([poller.stop(), saved]);
   await farm.upstreams.destroy();
   await app.close();
   farm.accounts.settle();

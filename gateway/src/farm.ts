@@ -4,6 +4,8 @@ import type { BatchLimits } from "./batching/batch-limits.ts";
 import type { Joiner } from "./batching/joiner.ts";
 import type { OpenBatches } from "./batching/open-batches.ts";
 import type { DrainRate } from "./admission/drain-rate.ts";
+import type { DeadlineQueue } from "./scheduling/deadline-queue.ts";
+import type { PairRates } from "./scheduling/pair-rates.ts";
 import type { WaitingRoom } from "./admission/waiting-room.ts";
 import type { CatalogStore } from "./catalog/store.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -12,7 +14,9 @@ import type { Metrics } from "./metrics.ts";
 import type { Accounts } from "./proxy/accounts.ts";
 import type { Call } from "./proxy/call.ts";
 import type { Keeper } from "./placement/keeper.ts";
+import type { PlacementController } from "./placement/live/controller.ts";
 import type { LastCopies } from "./placement/last-copies.ts";
+import type { OrderDesk } from "./placement/order-desk.ts";
 import type { RecentUse } from "./placement/recent-use.ts";
 import type { LiveRequests } from "./proxy/live-requests.ts";
 import type { RetryBudget } from "./proxy/retry-budget.ts";
@@ -24,6 +28,7 @@ import type { Learned } from "./routing/learned.ts";
 import type { NameRules } from "./routing/resolve-name.ts";
 import type { Turns } from "./routing/turns.ts";
 import type { Inflight } from "./state/inflight.ts";
+import type { Recorder } from "./trace/recorder.ts";
 
 /** Everything that a running gateway holds, for those who serve a request with it. */
 export interface Farm {
@@ -58,8 +63,13 @@ export interface Farm {
   readonly recentUse: RecentUse;
   readonly lastCopies: LastCopies;
   readonly keeper: Keeper;
+  readonly desk: OrderDesk;
+  readonly placement: PlacementController;
   readonly upstreams: Upstreams;
   readonly waitingRoom: WaitingRoom;
+  /** Where requests wait for a slot, with `scheduling: deadline`. */
+  readonly deadlineQueue: DeadlineQueue;
+  readonly pairRates: PairRates;
   readonly drainRate: DrainRate;
   /** Open connections of callers at most; `Infinity`: no limit. */
   readonly connectionLimit: () => number;
@@ -71,4 +81,5 @@ export interface Farm {
   readonly bodies: BodyRoom;
   readonly metrics: Metrics;
   readonly accounts: Accounts;
+  readonly recorder: Recorder;
 }

@@ -13,6 +13,8 @@ export interface FarmFigures {
   inflight: InflightView;
   waiting(): number;
   bodyBytes(): number;
+  /** Planned copies of each model by pool; none while placement is off. */
+  replicas(): readonly { model: string; pool: string; replicas: number }[];
   copies: { listedWarmth(): readonly Warmth[]; wantedWarmth(): readonly Warmth[] };
   /** Milliseconds, on the clock of `WorkerEntry.catalogAt`. */
   now(): number;
@@ -72,6 +74,11 @@ export class Metrics {
     "Requests that no further worker was asked for, since too many were being retried",
     [],
   );
+  readonly #deadlinesMissed = this.#counter(
+    "farmgate_deadlines_missed_total",
+    "Deadlines that no worker could meet: the request waited on with a longer one, or was refused",
+    ["end"],
+  );
   readonly #tokens = this.#gathered("farmgate_tokens_total", "Tokens as the engines counted them", [
     "model",
     "worker",
@@ -94,6 +101,10 @@ export class Metrics {
     "Joint requests whose callers were then served one by one",
     ["reason"],
   );
+  readonly #placed = this.#counter("farmgate_placement_actions_total", "Loads and unloads that placement ordered", [
+    "kind",
+    "result",
+  ]);
 
   constructor(figures: FarmFigures) {
     this.#catalog = () => figures.catalog();
@@ -125,6 +136,9 @@ export class Metrics {
       }
     });
     this.#copies(figures);
+    this.#gauge("farmgate_placement_replicas", "Loaded copies that placement counts", ["model", "pool"], (gauge) => {
+      for (const { model, pool, replicas } of figures.replicas()) gauge.set({ model, pool }, replicas);
+    });
     this.#gauge("farmgate_breaker_open", "1 while a model is put aside on a worker", ["worker", "model"], (gauge) => {
       for (const { config, byKey, breakers } of figures.catalog().workers) {
         // Every pair has its line, so that one that closes is seen to, and none that ever opened is lost.
@@ -175,6 +189,10 @@ export class Metrics {
     this.#retriesRefused.inc();
   }
 
+  deadlineMissed(end: "relaxed" | "refused"): void {
+    this.#deadlinesMissed.inc({ end });
+  }
+
   /** A joint request for so many callers is put to a worker. */
   joined(calls: number): void {
     this.#batchCalls.observe(calls);
@@ -182,6 +200,11 @@ export class Metrics {
 
   parted(reason: "refused" | "failed" | "unusable"): void {
     this.#parted.inc({ reason });
+  }
+
+  /** An order of placement was taken, or failed. */
+  placed(kind: string, result: string): void {
+    this.#placed.inc({ kind, result });
   }
 
   truncated(worker: string): void {

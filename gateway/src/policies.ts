@@ -1,4 +1,53 @@
 // The gateway's deciders, for who runs them in virtual time: nothing here opens a socket or asks the clock.
+export * from "./placement/oracle/capacity-oracle.ts";
+export * from "./placement/oracle/codec.ts";
+export type { Fitness } from "./placement/oracle/drift.ts";
+export * from "./placement/oracle/elasticity-oracle.ts";
+export * from "./placement/oracle/gaussian-process.ts";
+export type * from "./placement/oracle/model-facts.ts";
+export type * from "./placement/oracle/options.ts";
+export * from "./placement/oracle/safe-side.ts";
+export type * from "./placement/oracle/types.ts";
+export type * from "./placement/pools/types.ts";
+export {
+  cheapestWayUp,
+  type Copy,
+  type IdleRules,
+  idleHold,
+  type Link,
+  type LinksTo,
+  restingPlace,
+  type Temperature,
+  throughMs,
+  type WayUp,
+} from "./placement/pools/lifecycle.ts";
+export { planElastic, planPools, planStable } from "./placement/pools/plan-pools.ts";
+export {
+  DEFAULT_POOL_RULES,
+  NO_POOLS,
+  type OscillationRules,
+  type PoolRules,
+  type PotentialWeights,
+  type PromotionRule,
+} from "./placement/pools/rules.ts";
+export { type Claim, type Shares, shareOut } from "./placement/pools/share-out.ts";
+export { type Hopeless, LstImh, earliestFinish, hopelessOf } from "./scheduling/lst-imh.ts";
+export { byDeadline, type Job, type Machine, MooreHodgson, timeAt } from "./scheduling/moore-hodgson.ts";
+export {
+  type PrefillModel,
+  learnPrefill,
+  prefillMs,
+  tokensOf,
+  UNSEEN_PREFILL,
+} from "./scheduling/predicted-prefill.ts";
+export {
+  type Deadline,
+  deadlineAt,
+  type Missed,
+  type MissFigures,
+  missError,
+  onMiss,
+} from "./scheduling/relaxed-deadline.ts";
 export { groupOf } from "./admission/waiting-group.ts";
 export { WaitingRoom } from "./admission/waiting-room.ts";
 export { emptyCatalog, reduce } from "./catalog/reduce.ts";
@@ -7,8 +56,6 @@ export type { WorkerConfig } from "./catalog/types.ts";
 export { decideLoads, type PlacementView } from "./placement/decide-loads.ts";
 export { LastCopies } from "./placement/last-copies.ts";
 export { NO_ORDERS, observed, type OrderBook, ordered, orderFailed } from "./placement/orders.ts";
-export type * from "./placement/oracle/types.ts";
-export type * from "./placement/pools/types.ts";
 export { RecentUse } from "./placement/recent-use.ts";
 export { meantCopies, wantedCopies } from "./placement/wanted-copies.ts";
 export { hasFreeSlot } from "./routing/capacity.ts";

@@ -34,6 +34,7 @@ export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfi
   farm.names = nameRules(config.models);
   farm.access.configure(accessRules(config));
   farm.keeper.configure(wantedCopies(config.models.keepWarm, farm.names));
+  if (changed.includes("placement")) farm.placement.configure(config.placement);
   farm.catalog.configure(config.health);
   const workers = new Set(config.workers.map(({ name }) => name));
   farm.turns.keepOnly(workers);
@@ -42,6 +43,7 @@ export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfi
   farm.upstreams.configure(config.timeouts.connect, config.workers);
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
   farm.waitingRoom.wake();
+  farm.deadlineQueue.wake();
   farm.comments.watch();
   farm.log.info({ workers: config.workers.length, restartNeeded }, "configuration applied");
   return { applied, restartNeeded };

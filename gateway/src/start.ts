@@ -14,6 +14,9 @@ import {
 import { BatchLimits } from "./batching/batch-limits.ts";
 import { OpenBatches } from "./batching/open-batches.ts";
 import { DrainRate } from "./admission/drain-rate.ts";
+import { DeadlineQueue } from "./scheduling/deadline-queue.ts";
+import { PairRates } from "./scheduling/pair-rates.ts";
+import { pairsNow } from "./scheduling/pairs-now.ts";
 import { WaitingRoom } from "./admission/waiting-room.ts";
 import { breakerNews } from "./catalog/breaker-news.ts";
 import { CatalogPoller } from "./catalog/poller.ts";
@@ -27,6 +30,8 @@ import { RequestIds } from "./http/request-id.ts";
 import { Metrics } from "./metrics.ts";
 import { Keeper } from "./placement/keeper.ts";
 import { LastCopies } from "./placement/last-copies.ts";
+import { PlacementController } from "./placement/live/controller.ts";
+import { OrderDesk } from "./placement/order-desk.ts";
 import { RecentUse } from "./placement/recent-use.ts";
 import { wantedCopies } from "./placement/wanted-copies.ts";
 import { Accounts } from "./proxy/accounts.ts";
@@ -45,6 +50,7 @@ import { nameRules } from "./routing/resolve-name.ts";
 import { Turns } from "./routing/turns.ts";
 import { drainFarm } from "./drain.ts";
 import { Inflight } from "./state/inflight.ts";
+import { Recorder } from "./trace/recorder.ts";
 
 const HEADER_BYTES = 32 * 1_024;
 
@@ -81,6 +87,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   });
   farm.catalog.onChange((after, before) => {
     farm.waitingRoom.wake();
+    farm.deadlineQueue.wake();
     leaveGone(farm, after, before);
     const news = [...workerNews(before, after), ...breakerNews(before, after)];
     for (const { level, worker, message } of news) log[level]({ worker }, `${worker} ${message}`);
@@ -102,6 +109,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   farm.ready = poller.firstRound.then(() => {
     farm.isReady = true;
     farm.keeper.start();
+    farm.placement.start();
   });
   log.info({ url, workers: config.workers.length }, "listening");
   let closing: Promise<void> | null = null;
@@ -135,16 +143,35 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
   const upstreams = new Upstreams(config.timeouts.connect);
   const recentUse = new RecentUse();
   const lastCopies = new LastCopies(recentUse);
-  const keeper = new Keeper({ clock, log, catalog, upstreams, inflight, recentUse, lastCopies });
+  const desk = new OrderDesk({ clock, log, catalog, upstreams });
+  const keeper = new Keeper({ clock, log, catalog, desk, inflight, recentUse, lastCopies });
   keeper.configure(wantedCopies(config.models.keepWarm, names));
+  const deadlineQueue = new DeadlineQueue({
+    clock,
+    isOn: () => farm.config.scheduling === "deadline",
+    pairs: (request) => pairsNow(farm, request),
+    besides: () => waitingRoom,
+  });
   const metrics = new Metrics({
     catalog: () => catalog.current,
     inflight,
-    waiting: () => waitingRoom.size,
+    waiting: () => waitingRoom.size + deadlineQueue.size,
     bodyBytes: () => bodies.heldBytes,
     copies: keeper,
+    replicas: () => placement.replicas(),
     now: () => clock.now(),
   });
+  const placement = new PlacementController({
+    clock,
+    log,
+    random,
+    catalog,
+    inflight,
+    keeper,
+    desk,
+    count: (kind, result) => metrics.placed(kind, result),
+  });
+  placement.configure(config.placement);
   const farm: Farm = {
     clock,
     random,
@@ -171,8 +198,12 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     recentUse,
     lastCopies,
     keeper,
+    desk,
+    placement,
     upstreams,
     waitingRoom,
+    deadlineQueue,
+    pairRates: new PairRates(),
     drainRate: new DrainRate(),
     connectionLimit: () => Math.min(farm.config.limits.connections || room, room),
     live: new LiveRequests(),
@@ -182,7 +213,8 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     silence: new SilenceWatch(() => farm),
     bodies,
     metrics,
-    accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current }),
+    accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current, placement }),
+    recorder: new Recorder({ clock, catalog: () => catalog.current }),
   };
   return farm;
 }

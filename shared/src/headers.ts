@@ -10,6 +10,7 @@ export const HEADER = {
   decision: "x-farmgate-decision",
   priority: "x-farmgate-priority",
   deadlineMs: "x-farmgate-deadline-ms",
+  deadlineRelax: "x-farmgate-deadline-relax",
   dryRun: "x-farmgate-dry-run",
   caller: "x-farmgate-caller",
   hop: "x-farmgate-hop",

@@ -25,6 +25,7 @@ export * from "./out-of-files.ts";
 export * from "./parse-json.ts";
 export * from "./plain-text.ts";
 export * from "./protocol/catalog.ts";
+export * from "./protocol/trace.ts";
 export * from "./query-model.ts";
 export * from "./random.ts";
 export * from "./request-target.ts";

@@ -13,6 +13,8 @@ export interface CommandModel {
   load?: string;
   /** 0: at once. */
   tokensPerSecond?: number;
+  /** Tokens of a prompt in a second; 0, which is also where it is left out: at once. */
+  promptSpeed?: number;
   /** As `farmgate engine --fail`. */
   fail?: string;
   /** More of its entry in the agent's file. */
@@ -102,16 +104,18 @@ export async function startMachine(
   const folder = await cleanup.folder();
   await writeFile(join(folder, "starts.log"), "");
   await writeFile(join(folder, "engine.sh"), engineScript(folder), { mode: 0o755 });
-  const listed = models.map(({ name: model, slots = 4, load = "300ms", tokensPerSecond = 0, fail, settings }, i) => {
-    const flags = `--load ${load} --slots ${slots} --tokens-per-second ${tokensPerSecond}`;
-    return {
-      name: model,
-      url: `http://127.0.0.1:${ports[i]}`,
-      slots,
-      command: `./engine.sh ${model} ${ports[i]} ${flags}${fail === undefined ? "" : ` --fail ${fail}`}`,
-      ...settings,
-    };
-  });
+  const listed = models.map(
+    ({ name: model, slots = 4, load = "300ms", tokensPerSecond = 0, promptSpeed = 0, fail, settings }, i) => {
+      const flags = `--load ${load} --slots ${slots} --tokens-per-second ${tokensPerSecond} --prompt-speed ${promptSpeed}`;
+      return {
+        name: model,
+        url: `http://127.0.0.1:${ports[i]}`,
+        slots,
+        command: `./engine.sh ${model} ${ports[i]} ${flags}${fail === undefined ? "" : ` --fail ${fail}`}`,
+        ...settings,
+      };
+    },
+  );
   const own = { name, listen: { port }, swap: { poll: "20ms", timeout: "20s" }, models: listed };
   await writeFile(join(folder, "agent.yaml"), stringify({ ...own, ...config }));
   const machine = new CommandMachine(cleanup, name, `http://127.0.0.1:${port}`, folder, models);
@@ -127,6 +131,6 @@ port=$2
 shift 2
 echo "$model" >> '${folder}/starts.log'
 echo $$ > '${folder}'/"$model".pid
-exec '${process.execPath}' '${FARMGATE}' engine --single --models "$model" --port "$port" --prompt-speed 0 "$@"
+exec '${process.execPath}' '${FARMGATE}' engine --single --models "$model" --port "$port" "$@"
 `;
 }

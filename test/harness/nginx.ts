@@ -9,8 +9,11 @@ import { until } from "./until.ts";
 /** The path of nginx, or undefined where it is not installed. */
 export const NGINX = findProgram("nginx");
 
-/** A real nginx before a gateway, set up as one would for streams, which gives up on `readTimeout` of silence. */
-export async function startNginx(cleanup: Cleanup, program: string, upstream: string, readTimeout: string) {
+/** Before a gateway, set up as one would for streams, giving up on `readTimeout` of silence; or over a folder of files. */
+type Site = { upstream: string; readTimeout: string } | { root: string };
+
+/** A real nginx. */
+export async function startNginx(cleanup: Cleanup, program: string, site: Site) {
   const [port = 0] = await freePorts(1);
   const folder = await cleanup.folder();
   const config = join(folder, "nginx.conf");
@@ -27,11 +30,7 @@ http {
 ${temporary.map((kind) => `  ${kind}_temp_path ${folder}/${kind};`).join("\n")}
   server {
     listen 127.0.0.1:${port};
-    location / {
-      proxy_pass ${upstream};
-      proxy_http_version 1.1;
-      proxy_read_timeout ${readTimeout};
-    }
+${"root" in site ? `    root ${site.root};` : proxying(site)}
   }
 }
 `,
@@ -45,7 +44,16 @@ ${temporary.map((kind) => `  ${kind}_temp_path ${folder}/${kind};`).join("\n")}
   const url = `http://127.0.0.1:${port}`;
   await until(async () => {
     if (child.exitCode !== null) throw new Error(await readFile(join(folder, "error.log"), "utf8"));
-    return (await fetch(`${url}/livez`).catch(() => null))?.ok === true;
+    const answer = await fetch(`${url}/livez`).catch(() => null);
+    return answer !== null && ("root" in site || answer.ok);
   }, "nginx answers");
   return { url };
+}
+
+function proxying({ upstream, readTimeout }: { upstream: string; readTimeout: string }): string {
+  return `    location / {
+      proxy_pass ${upstream};
+      proxy_http_version 1.1;
+      proxy_read_timeout ${readTimeout};
+    }`;
 }

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { fallOf, firstRoutedThere, lastRoutedThere, type Seen, waitedForReturn } from "./kill-figures.ts";
+import { requestsOf, SHAPES } from "./scheduling/instances.ts";
+import { LST_IMH, ORDERS } from "./scheduling/orders.ts";
+import { play } from "./scheduling/play.ts";
 import { type Person, returnsOf } from "./returns.ts";
 
 const seen = (more: Partial<Seen>): Seen => ({
@@ -67,5 +70,28 @@ describe("callers who were refused", () => {
       notYet: 1,
       anyoneMedian: 1,
     });
+  });
+});
+
+describe("requests with deadlines in virtual time", () => {
+  const request = (arrivedAt: number, processing: number, patience: number) => ({
+    arrivedAt,
+    processing,
+    deadline: arrivedAt + patience,
+  });
+  const one = [request(0, 10, 10), request(1, 5, 20), request(2, 30, 12)];
+
+  it("end on time, refused or late, each of them once", () => {
+    const ends = (name: string, relax: boolean) => {
+      const order = ORDERS.find((order) => order.name === name) ?? LST_IMH;
+      return play(one, 1, order, relax).map(({ end, afterMs }) => `${end} ${afterMs}`);
+    };
+    expect(ends("LST-IMH", false)).toEqual(["on time 10", "refused 0", "on time 14"]);
+    expect(ends("LST-IMH", true)).toEqual(["on time 10", "on time 14", "relaxed 43"]);
+    expect(ends("arrival, all served", false)).toEqual(["on time 10", "on time 14", "late 43"]);
+  });
+
+  it.each(ORDERS.map((order) => [order.name, order] as const))("are all accounted for: %s", (_, order) => {
+    for (const shape of SHAPES.slice(0, 4)) expect(play(requestsOf(shape, 1), shape.instances, order)).toHaveLength(80);
   });
 });

@@ -1,26 +1,40 @@
-// `npm run measure -- kill | overload | prediction`: what a farm does when a worker dies, when it is asked for too much,
-// and how well the simulator foretells it.
+// `npm run measure -- WHAT`: what a farm does when a worker dies, when it is asked for too much, what a copy costs,
+// how far the Oracles are off, and who is on time by which order of the queue.
 import { parseArgs } from "node:util";
 import type { Children } from "../bench/process/children.ts";
 import { withChildren } from "../bench/process/with-children.ts";
 import { measureKill } from "./kill.ts";
+import { measureOracle } from "./oracle.ts";
 import { measureOverload } from "./overload.ts";
+import { measurePeerCopy } from "./peer-copy.ts";
 import { measurePrediction } from "./prediction.ts";
-
-const SUBJECTS = ["kill", "overload", "prediction"] as const;
+import { measureScheduling } from "./scheduling/measure.ts";
 
 interface Options {
-  what: (typeof SUBJECTS)[number];
+  what: keyof typeof MEASURES;
   /** Of overload. */
   seconds: number;
   quick: boolean;
 }
 
+const MEASURES = {
+  kill: measureKill,
+  overload: measureOverload,
+  "peer-copy": measurePeerCopy,
+  oracle: () => measureOracle(),
+  scheduling: measureScheduling,
+  prediction: measurePrediction,
+};
+
 const usage = `npm run measure -- kill [--quick]
 npm run measure -- overload [--seconds 60]
+npm run measure -- peer-copy [--quick]
+npm run measure -- oracle
+npm run measure -- scheduling [--quick]
 npm run measure -- prediction [--quick]
 
-  --quick      kill: only with a poll each second; prediction: 15 s instead of a minute
+  --quick      kill: only with a poll each second; peer-copy: 100 MB instead of 1 GB; scheduling: a tenth of the instances;
+               prediction: 15 s instead of a minute
   --seconds N  how long five times the capacity is asked for`;
 
 function readOptions(): Options {
@@ -29,23 +43,19 @@ function readOptions(): Options {
     allowPositionals: true,
     options: { seconds: { type: "string", default: "60" }, quick: { type: "boolean", default: false } },
   });
-  const [asked = ""] = positionals;
-  const what = SUBJECTS.find((subject) => subject === asked);
-  if (what === undefined) throw new Error(`nothing is named "${asked}"`);
+  const [what = ""] = positionals;
+  if (!isMeasure(what)) throw new Error(`nothing is named "${what}"`);
   const seconds = Number(values.seconds);
   if (!(seconds >= 1)) throw new Error("--seconds takes a number from 1");
   return { what, seconds, quick: values.quick };
 }
 
 function run(children: Children, options: Options): Promise<void> {
-  switch (options.what) {
-    case "kill":
-      return measureKill(children, options);
-    case "overload":
-      return measureOverload(children, options);
-    case "prediction":
-      return measurePrediction(children, options);
-  }
+  return MEASURES[options.what](children, options);
+}
+
+function isMeasure(what: string): what is keyof typeof MEASURES {
+  return Object.hasOwn(MEASURES, what);
 }
 
 await withChildren(readOptions, usage, run);

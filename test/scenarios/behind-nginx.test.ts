@@ -14,7 +14,7 @@ const ASK = { max_tokens: 30, seed: 7 };
 async function startBehind(program: string, sseComments: string) {
   const box = await startMachine(cleanup, "box", [{ name: "m", load: "4s", tokensPerSecond: 100 }]);
   const gateway = await startTestGateway(cleanup, { box: box.url }, { sseComments });
-  const { url } = await startNginx(cleanup, program, gateway.url, "2s");
+  const { url } = await startNginx(cleanup, program, { upstream: gateway.url, readTimeout: "2s" });
   return { url, gateway: gateway.url };
 }
 

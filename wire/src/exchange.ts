@@ -187,7 +187,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#ended) return;
+    // undici hands on an empty piece when it resumes: who pauses at each piece would never see the next one.
+    if (this.#ended || chunk.length === 0) return;
     this.#lastByteAt = this.#clock.now();
     this.#firstDataAt ??= this.#lastByteAt;
     if (!this.#sink.data(chunk)) controller.pause();

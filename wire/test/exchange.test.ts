@@ -133,6 +133,19 @@ describe("exchange", () => {
     expect(await run.ended).toMatchObject({ body: "firstsecond", outcome: { ok: true } });
   });
 
+  it("reads to the end for who pauses at every piece", async () => {
+    const text = "x".repeat(3_000_000);
+    const origin = await serve((_, response) => response.end(text));
+    const run = start(origin, {
+      onData: () => {
+        queueMicrotask(() => run.exchange.resume());
+        return false;
+      },
+    });
+    const { body, outcome } = await run.ended;
+    expect([body.length, outcome]).toEqual([text.length, { ok: true }]);
+  });
+
   it.each(["before headers", "mid-stream"])("closes the upstream's socket when cancelled %s", async (phase) => {
     const closed = deferred<void>();
     const arrived = deferred<void>();

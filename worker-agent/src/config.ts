@@ -54,6 +54,31 @@ const queueSchema = z
 /** Who may have signed its certificate; unset: whom this machine trusts. In the file a file's name, here its text. */
 const ca = file.nullable().default(null);
 
+/** Weights on this machine's disk: agents with a key may fetch them, and what a model lacks is fetched from peers. */
+const filesSchema = z
+  .strictObject({
+    directory: z.string().min(1, "must not be empty").nullable().default(null),
+    /** Bytes a second for all that is sent, and as many for all that is fetched; 0: no limit. */
+    rate: size.default(0),
+    /** Other agents, the one asked first first. */
+    peers: z.array(z.strictObject({ url: httpUrl, ca, apiKey: secret.nullable().default(null) })).default([]),
+  })
+  .prefault({});
+
+const sha256 = z
+  .string()
+  .regex(/^[0-9a-fA-F]{64}$/, "must be a SHA-256 in hex")
+  .toLowerCase();
+
+/** Below `files.directory`; its hash where the owner knows it. */
+const modelFile = z.union(
+  [
+    z.string().transform((path) => ({ path, sha256: null })),
+    z.strictObject({ path: z.string(), sha256: sha256.nullable().default(null) }),
+  ],
+  { error: "must be a file's name, or { path, sha256 }" },
+);
+
 const modelSchema = z.strictObject({
   name,
   url: httpUrl,
@@ -72,6 +97,8 @@ const modelSchema = z.strictObject({
   pinned: z.boolean().default(false),
   ttl: duration.default(0),
   preload: z.boolean().default(false),
+  /** What its engine reads from `files.directory`. */
+  files: z.array(modelFile).default([]),
   drainOnAbort,
 });
 
@@ -112,6 +139,7 @@ const shape = z.strictObject({
   models: z.array(modelSchema).default([]),
   engines: z.array(engineSchema).default([]),
   memory: z.strictObject({ budget: size.default(0) }).prefault({}),
+  files: filesSchema,
   keys: z.array(accessKey).default([]),
   open: z.boolean().default(false),
   operators,

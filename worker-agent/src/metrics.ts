@@ -56,6 +56,12 @@ export class AgentMetrics {
     labelNames: ["model"],
     registers: [this.#registry],
   });
+  readonly #fileBytes = new Counter({
+    name: "farmgate_agent_file_bytes_total",
+    help: "Bytes of models' files that other agents fetched from here (out), and that came from them (in)",
+    labelNames: ["direction"],
+    registers: [this.#registry],
+  });
   readonly contentType: string = this.#registry.contentType;
 
   constructor() {
@@ -91,6 +97,10 @@ export class AgentMetrics {
 
   evicted(model: string): void {
     this.#evictions.inc({ model });
+  }
+
+  fileBytes(direction: "in" | "out", bytes: number): void {
+    this.#fileBytes.inc({ direction }, bytes);
   }
 
   served(model: string | null, status: number): void {

@@ -9,6 +9,8 @@ import type { ModelBook, ServedModel } from "./served-model.ts";
 export interface SwitchContext {
   models: ModelBook;
   holders: Omit<Holder, "found">;
+  /** Why a model cannot be loaded, before anything is taken out of memory for it; null: nothing is known against it. */
+  missingFor: (model: string) => Promise<string | null>;
   /** Whether the load of the first makes the second go by itself, so that it needs no unload. */
   replaces: (model: ServedModel, victim: ServedModel) => boolean;
   learned: Learned;
@@ -28,6 +30,7 @@ export class ModelSwitch implements Switching {
   }
 
   /**
+   * 0. a model whose files are not here is not tried;
    * 1. each victim is unloaded, unless the load replaces it: one that fails and still answers ends the swap, one that
    *    does not counts as gone;
    * 2. the model is loaded. Where that fails the victims are gone, and with a holder that replaces models by itself
@@ -87,6 +90,8 @@ export class ModelSwitch implements Switching {
 
   async #change(model: ServedModel, previous: string | null, victims: readonly string[], signal: AbortSignal) {
     const { models, holders, replaces } = this.#context;
+    const missing = await this.#context.missingFor(model.name); // (0)
+    if (missing !== null) return { ok: false as const, reason: missing, tail: "", lost: [] };
     const gone: string[] = [];
     for (const name of victims) {
       const victim = models.named(name);

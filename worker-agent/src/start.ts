@@ -1,7 +1,9 @@
 import { hostname } from "node:os";
+import { resolve } from "node:path";
 import { type Clock, type Environment, FarmError, formatDuration, MAX_WAITING_TOLD } from "@farmgate/shared";
 import { Access, KeyRing, type Log, type TlsPair, Upstreams } from "@farmgate/wire";
 import type { AgentConfig } from "./config.ts";
+import { FileKeeper } from "./files/file-keeper.ts";
 import { discover } from "./holders/discover.ts";
 import { Executor } from "./executor.ts";
 import { Learned } from "./figures/learned.ts";
@@ -76,14 +78,20 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const metrics = new AgentMetrics();
   const { holders } = machine;
   const replaces = replacesBy(config);
-  const switching = new ModelSwitch({ models, holders, replaces, learned, metrics, clock, log });
+  const { directory: shelf } = config.files;
+  const files =
+    shelf === null
+      ? null
+      : new FileKeeper({ ...options, directory: resolve(options.directory, shelf), upstreams, metrics });
+  const missingFor = async (model: string) => (await files?.missingFor(model)) ?? null;
+  const switching = new ModelSwitch({ models, holders, missingFor, replaces, learned, metrics, clock, log });
   const executor = new Executor(scheduler, switching, clock);
   tell = (event) => executor.tell(event);
-  const server = createServer(options, { models, upstreams, learned, scheduler, executor, metrics, machine });
+  const server = createServer(options, { models, upstreams, learned, scheduler, executor, metrics, machine, files });
   const release = async (readMs: number) => {
     await server.close(readMs);
     machine.stopTrimming();
-    await holders.close();
+    await Promise.all([holders.close(), files?.close()]);
     await Promise.all([upstreams.destroy(), asker.close()]);
   };
   try {
@@ -96,6 +104,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     const { url, port } = await server.listen(config.listen);
     // All that is loaded has been told: what is to be loaded without being asked for may begin.
     executor.tell({ type: "tick" });
+    files?.start();
     log.info({ url, models: models.models.map((model) => model.name) }, `listening on ${url}`);
     const renew = (pair: TlsPair) => server.renew(pair);
     return { url, port, renew, close: once(() => drainAndStop(server, executor, release, options)) };
@@ -114,11 +123,12 @@ interface Parts {
   executor: Executor;
   metrics: AgentMetrics;
   machine: Machine;
+  files: FileKeeper | null;
 }
 
 function createServer(options: AgentOptions, parts: Parts): AgentServer {
   const { config, version, clock, log } = options;
-  const { models, upstreams, learned, scheduler, executor, metrics, machine } = parts;
+  const { models, upstreams, learned, scheduler, executor, metrics, machine, files } = parts;
   const promises = new Promises();
   const keys = new KeyRing(config.keys);
   const moment = (): Moment => ({
@@ -139,6 +149,7 @@ function createServer(options: AgentOptions, parts: Parts): AgentServer {
     access: new Access(keys, { ...config, origins: [] }, hostname()),
     executor,
     orders: new ModelOrders(executor, (model) => modelRulesOf(model).unloads, clock, log),
+    files,
     upstreams,
     learned,
     moment,

@@ -59,15 +59,17 @@ function world({ unload = true, pinned = false, budget = "0", failing = [], read
     };
   };
   const holders = new Holders({ script: holder("script"), command: holder("command"), engine: null });
+  const missing = new Map<string, string>();
   const learned = new Learned();
   const log = createLog("agent", "silent");
   const metrics = new AgentMetrics();
-  const context = { holders, replaces: replacesBy(config), learned, metrics, log };
+  const missingFor = async (model: string) => missing.get(model) ?? null;
+  const context = { holders, missingFor, replaces: replacesBy(config), learned, metrics, log };
   const served = { models, named } as unknown as ModelBook;
   const switching = new ModelSwitch({ ...context, models: served, clock: new HandClock() });
   const swap = (model: string, ...victims: string[]) =>
     switching.swap({ model, previous: null, victims, reason: "" }, signal);
-  return { done, holders, metrics, swap, switching };
+  return { done, holders, metrics, missing, swap, switching };
 }
 
 /** As the metrics tell them; only models that are served have a line. */
@@ -85,6 +87,13 @@ describe("a swap", () => {
       expect(await swap("b", "a")).toEqual({ ok: true });
       expect(done).toEqual(["script load b"]);
     }
+  });
+
+  it("takes nothing out for a model whose files are not here", async () => {
+    const { done, missing, swap } = world({ pinned: true });
+    missing.set("b", "its file b.gguf is on its way");
+    expect(await swap("b", "a")).toEqual({ ok: false, reason: "its file b.gguf is on its way", lost: [] });
+    expect(done).toEqual(["script lost b"]);
   });
 
   it("unloads each victim first within a budget, beside a pinned script model, and one of another holder always", async () => {

@@ -1,22 +1,43 @@
 import type { Command } from "commander";
+import { usageError } from "../exit-code.ts";
 import { countFlag, durationFlag } from "../flags.ts";
 import type { Io } from "../io.ts";
+import { type ClusterOptions, policiesFlag, scaleFlag, scenarioFlag, simulateCluster } from "../simulate/cluster.ts";
 import { type FarmOptions, simulateFarm } from "../simulate/farm.ts";
+
+type SimulateOptions = Omit<FarmOptions, "farm"> &
+  Omit<ClusterOptions, "cluster"> & { farm?: string; cluster?: ClusterOptions["cluster"] };
 
 export function addSimulateCommand(program: Command, io: Io, finish: (exitCode: number) => void): void {
   program
     .command("simulate")
     .description("Replay a trace against a farm file in virtual time, by the policies that run live: what if?")
-    .requiredOption("--farm <file>", "a farm file; its `simulate` tells how fast engines are that are not simulated")
+    .option("--farm <file>", "a farm file; its `simulate` tells how fast engines are that are not simulated")
     .option("--trace <file>", "a recorded trace, or a public one; else a made-up day")
     .option("--model <name>", "the model that a trace without names asks for")
     .option("--what-if <file>", "another farm file, to be compared with the first")
     .option("--requests <n>", "of the made-up day", countFlag, 3_000)
-    .option("--seed <n>", "for all that is drawn by chance", countFlag, 1)
     .option("--target <duration>", "the first token within this counts as on time", durationFlag, 10_000)
     .option("--patience <duration>", "callers leave after this", durationFlag, 600_000)
     .option("--no-advice", "do not try what would help")
+    .option("--cluster <name>", "in place of a farm: hundreds of devices under several policies", scenarioFlag)
+    .option(
+      "--policy <names>",
+      "with --cluster: some of them, commas between, or all",
+      policiesFlag,
+      policiesFlag("all"),
+    )
+    .option("--scale <n>", "with --cluster: times as many requests", scaleFlag, 1)
+    .option("--traces <dir>", "with --cluster: the folder of the public traces, for loads that replay one")
+    .option("--seed <n>", "for all that is drawn by chance", countFlag, 1)
     .option("--out <dir>", "write JSON, CSV and plots there")
     .option("--json", "print JSON, for programs")
-    .action(async (options: FarmOptions) => finish(await simulateFarm(options, io)));
+    .action(async (options: SimulateOptions) => finish(await simulate(options, io)));
+}
+
+async function simulate({ farm, cluster, ...options }: SimulateOptions, io: Io): Promise<number> {
+  if (farm !== undefined && cluster !== undefined) throw usageError("either --farm or --cluster");
+  if (cluster !== undefined) return simulateCluster({ ...options, cluster }, io);
+  if (farm !== undefined) return simulateFarm({ ...options, farm }, io);
+  throw usageError("--farm says which farm file to simulate, or --cluster which cluster");
 }

@@ -14,6 +14,8 @@ const schema = z.object({
   ]),
   /** Absent: a gateway of an older version. */
   weighed: z.object({ reason: shownText }).nullish(),
+  /** Absent: nobody waits for a deadline there. */
+  queue: z.object({ reason: shownText }).nullish(),
   ranked: z.array(
     z.object({
       worker: shownText,
@@ -41,10 +43,11 @@ export function readExplanation(answer: unknown): Explanation {
  * was asked for, where it is an alias.
  */
 export function renderExplanation(asked: string, explanation: Explanation, width: number): string {
-  const { model, decision, weighed, ranked, out } = explanation;
+  const { model, decision, weighed, queue, ranked, out } = explanation;
   const name = asked === model ? model : `${asked} (${model})`;
   const lines = wrap(headline(name, decision), width);
   if (weighed) lines.push(...wrap(`Weighed: ${weighed.reason}.`, width));
+  if (queue) lines.push(...wrap(`Queue: ${queue.reason}.`, width));
   const [headings = "", ...places] = table(
     ["#", "WORKER", "SET", "WARMTH", "INFLIGHT"],
     ranked.map(({ worker, set, warmth, inflight }, i) => [String(i + 1), worker, set, warmth, String(inflight)]),

@@ -36,22 +36,21 @@ export function takeWorker(
   if (decision.kind === "none") return decision;
   if (decision.kind === "send") return take(farm, call, request, decision.choice);
   call.weighed = decision.weighed ?? null;
-  return timedWait(farm, call, received, request, tried);
+  return timedWait(farm, call, () => waitForWorker(farm, call, received, request, tried));
 }
 
-async function timedWait(
+/** Counts the time of a wait as the request's own. */
+export async function timedWait(
   farm: Farm,
   call: Call,
-  received: Received,
-  request: RoutingRequest,
-  tried: ReadonlySet<string>,
+  wait: () => Promise<Taken | Nothing>,
 ): Promise<Taken | Nothing> {
-  const startedAt = farm.clock.now();
+  const startedAt = farm.clock.now() - call.waitedMs;
   call.phase = "waiting";
   try {
-    return await waitForWorker(farm, call, received, request, tried);
+    return await wait();
   } finally {
-    call.waitedMs += farm.clock.now() - startedAt;
+    call.waitedMs = farm.clock.now() - startedAt;
   }
 }
 
@@ -65,7 +64,8 @@ export function waitingAhead({ config, waitingRoom }: Farm, request: RoutingRequ
   return waitingRoom.inGroup(groupOf(request, tried));
 }
 
-function take(farm: Farm, call: Call, request: RoutingRequest, choice: Choice): Taken {
+/** Counts a place at that worker for the request. */
+export function take(farm: Farm, call: Call, request: RoutingRequest, choice: Choice): Taken {
   const { name } = choice.worker.config;
   // One that waited was weighed when it began to.
   call.weighed = choice.weighed ?? call.weighed;
@@ -75,11 +75,14 @@ function take(farm: Farm, call: Call, request: RoutingRequest, choice: Choice): 
   }
   farm.turns.picked(name, request.key, choice.turnWeight);
   const leave = farm.inflight.enter(name, request.key);
+  call.place = name;
   const endTrial = beginTrial(farm, choice);
   const release = () => {
     leave();
+    call.place = null;
     endTrial?.();
     farm.waitingRoom.wake();
+    farm.deadlineQueue.wake();
   };
   return { choice, release };
 }
@@ -120,15 +123,18 @@ function waitForWorker(
     );
     if (farm.draining) return stop(drainingError());
     if (!waitingRoom.enter(waiter, limits)) {
-      const retryAfterS = afterOthers(farm, waitingRoom.size);
-      stop(new FarmError("queue_full", "Too many requests wait already.", { retryAfterS }));
+      stop(queueFull(afterOthers(farm, waitingRoom.size)));
       return;
     }
     call.onGone(stop);
   });
 }
 
-function queueTimeout(model: string, waitedMs: number): FarmError {
+export function queueFull(retryAfterS: number): FarmError {
+  return new FarmError("queue_full", "Too many requests wait already.", { retryAfterS });
+}
+
+export function queueTimeout(model: string, waitedMs: number): FarmError {
   const waited = formatDuration(waitedMs);
   return new FarmError("timeout_queue", `No worker for "${model}" had room within ${waited}.`);
 }

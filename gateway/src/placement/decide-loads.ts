@@ -14,6 +14,8 @@ import type { WantedCopies } from "./wanted-copies.ts";
 export interface PlacementView {
   catalog: Catalog;
   orders: OrderBook;
+  /** Workers that are told to take a model out of memory. */
+  unloading?: ReadonlyMap<string, unknown>;
   inflight: InflightView;
   recentUse: RecentUseView;
   lastCopies: LastCopiesView;
@@ -117,7 +119,7 @@ export function whyNoLoad(
     return `gets no order for it for ${formatDuration(last.retryAt - view.now)}: ${last.reason}`;
   }
   if (entry.engine !== "agent" && (entry.retryAt?.get(want.key) ?? 0) > view.now) return "failed to load it lately";
-  if (placed.has(entry.config.name)) return AT_ANOTHER;
+  if (placed.has(entry.config.name) || view.unloading?.has(entry.config.name) === true) return AT_ANOTHER;
   const kept = fitOf(entry, model) === "evicts" ? neededThere(entry, model, wanted, placed, view) : null;
   return kept === null ? null : `would have to take out ${kept.name}, which is to stay warm too`;
 }

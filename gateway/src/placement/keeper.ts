@@ -1,13 +1,11 @@
 import type { Clock } from "@farmgate/shared";
-import type { Log, Upstreams } from "@farmgate/wire";
+import type { Log } from "@farmgate/wire";
 import type { CatalogStore } from "../catalog/store.ts";
 import type { InflightView } from "../routing/types.ts";
 import { decideLoads, type LoadOrder, type PlacementView } from "./decide-loads.ts";
 import type { LastCopiesView } from "./last-copies.ts";
-import { loadCalls } from "./load-calls.ts";
-import { NO_ORDERS, observed, type OrderBook, ordered, orderFailed } from "./orders.ts";
+import type { OrderDesk } from "./order-desk.ts";
 import type { RecentUseView } from "./recent-use.ts";
-import { sendOrder } from "./send-order.ts";
 import { meantCopies, type WantedCopies } from "./wanted-copies.ts";
 import { type Warmth, warmthOf } from "./warmth-notes.ts";
 
@@ -20,7 +18,7 @@ export interface KeeperDeps {
   clock: Clock;
   log: Log;
   catalog: CatalogStore;
-  upstreams: Pick<Upstreams, "fresh">;
+  desk: OrderDesk;
   inflight: InflightView;
   recentUse: RecentUseView;
   lastCopies: LastCopiesView;
@@ -31,7 +29,6 @@ export class Keeper {
   readonly #deps: KeeperDeps;
   readonly #stop = new AbortController();
   #asked: readonly WantedCopies[] = [];
-  #orders: OrderBook = NO_ORDERS;
   #told = new Map<string, NonNullable<Warmth["trouble"]>>();
   #started = false;
   #cancelLook: (() => void) | null = null;
@@ -60,6 +57,7 @@ export class Keeper {
   /** Sends no more orders, and ends those that are being sent. */
   stop(): void {
     this.#stop.abort();
+    this.#deps.desk.stop();
     this.#unsubscribe();
     this.#cancelTick();
     this.#cancelLook?.();
@@ -68,13 +66,18 @@ export class Keeper {
   /** How the warm copies of a model are. */
   warmth(key: string): Warmth {
     const listed = this.#deps.catalog.current.union.get(key);
-    const name = listed?.id ?? this.#wanted.find((want) => want.key === key)?.name ?? key;
-    return warmthOf({ key: listed?.key ?? key, name }, this.#wanted, this.#view());
+    const name = listed?.id ?? this.wanted.find((want) => want.key === key)?.name ?? key;
+    return warmthOf({ key: listed?.key ?? key, name }, this.wanted, this.view());
   }
 
   /** Of every model that is wanted. */
   wantedWarmth(): Warmth[] {
-    return this.#wanted.map(({ key }) => this.warmth(key));
+    return this.wanted.map(({ key }) => this.warmth(key));
+  }
+
+  /** As they are meant now: an alias of workers by the model that it stands for. */
+  get wanted(): readonly WantedCopies[] {
+    return meantCopies(this.#asked, this.#deps.catalog.current);
   }
 
   /** Of every model that is listed. */
@@ -82,13 +85,11 @@ export class Keeper {
     return [...new Set(this.#deps.catalog.current.union.values())].map(({ key }) => this.warmth(key));
   }
 
-  get #wanted(): readonly WantedCopies[] {
-    return meantCopies(this.#asked, this.#deps.catalog.current);
-  }
-
-  #view(): PlacementView {
-    const { catalog, inflight, recentUse, lastCopies, clock } = this.#deps;
-    return { catalog: catalog.current, orders: this.#orders, inflight, recentUse, lastCopies, now: clock.now() };
+  /** What loads are decided on now. */
+  view(): PlacementView {
+    const { catalog, desk, inflight, recentUse, lastCopies, clock } = this.#deps;
+    const { book: orders, unloading } = desk;
+    return { catalog: catalog.current, orders, unloading, inflight, recentUse, lastCopies, now: clock.now() };
   }
 
   #lookSoon(): void {
@@ -107,42 +108,21 @@ export class Keeper {
   #look(): void {
     this.#cancelLook?.();
     this.#cancelLook = null;
-    const { catalog, clock } = this.#deps;
-    const wanted = new Set(this.#wanted.map(({ key }) => key));
-    const before = this.#orders;
-    this.#orders = observed(before, catalog.current, wanted, clock.now());
-    for (const [id, { phase, worker, model, reason }] of this.#orders) {
-      const failed = phase === "failed" && before.get(id)?.phase !== "failed";
-      if (failed) this.#deps.log.warn({ worker, model, reason }, "a load that was ordered did not last");
-    }
-    for (const load of decideLoads(this.#wanted, this.#view())) void this.#order(load);
+    this.#deps.desk.look(new Set(this.wanted.map(({ key }) => key)));
+    for (const load of decideLoads(this.wanted, this.view())) void this.#order(load);
   }
 
-  async #order({ worker, key, model, reason }: LoadOrder): Promise<void> {
-    const { catalog, clock, log, upstreams } = this.#deps;
-    const entry = catalog.current.workers.find(({ config }) => config.name === worker);
-    const target = entry?.byKey.get(key);
-    if (entry === undefined || target === undefined) return;
-    this.#orders = ordered(this.#orders, { worker, key, model, wasFailed: target.state === "failed" }, clock.now());
-    log.info({ worker, model, reason }, "ordered a load to keep the model warm");
-    // Not one of the kept connections: a stale one would look like a worker that refuses.
-    const upstream = upstreams.fresh(entry.config);
-    const calls = loadCalls(entry.engine, target);
-    const answer = await sendOrder(upstream, clock, entry.config.apiKey, calls, this.#stop.signal);
-    void upstream.pool.destroy();
-    // Some engines never tell what they have loaded.
-    if (answer.done) catalog.apply({ type: "answered", worker, model, at: clock.now() });
-    if (answer.reason === null || this.#stop.signal.aborted) return;
-    log.warn({ worker, model, reason: answer.reason }, "an order to load a model failed");
-    this.#orders = orderFailed(this.#orders, worker, key, answer.reason, clock.now());
-    if (answer.refused) catalog.apply({ type: "refused", worker });
-    else this.#lookSoon();
+  async #order({ reason, ...pair }: LoadOrder): Promise<void> {
+    const { desk, log } = this.#deps;
+    log.info({ worker: pair.worker, model: pair.model, reason }, "ordered a load to keep the model warm");
+    const answer = await desk.load(pair);
+    if (answer.reason !== null && !answer.refused) this.#lookSoon();
   }
 
   /** Says once where copies are missing, and once when they are there again. */
   #tell(): void {
     const { recentUse, clock, log } = this.#deps;
-    const keys = [...this.#wanted.map(({ key }) => key), ...recentUse.inUse(clock.now()), ...this.#told.keys()];
+    const keys = [...this.wanted.map(({ key }) => key), ...recentUse.inUse(clock.now()), ...this.#told.keys()];
     for (const key of new Set(keys)) {
       const { name: model, trouble, note, copies } = this.warmth(key);
       const before = this.#told.get(key) ?? null;

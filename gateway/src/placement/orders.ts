@@ -29,6 +29,7 @@ export const NO_ORDERS: OrderBook = new Map();
 
 /** A load that is neither done nor failed after this time is given up, in milliseconds. */
 const GIVE_UP_MS = 600_000;
+/** Until the next order after the first that failed, and at most, in milliseconds: it doubles each time. */
 const FIRST_PAUSE_MS = 10_000;
 const LONGEST_PAUSE_MS = 600_000;
 /** A copy that stood as long is no longer held against its worker when it goes, in milliseconds. */
@@ -114,8 +115,20 @@ function afterLook(order: Order, entry: WorkerEntry, now: number): Order | null 
 
 function failed(order: Order, reason: string, now: number): Order {
   const failures = order.failures + 1;
-  const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
-  return { ...order, phase: "failed", since: now, failures, retryAt: now + pause, reason };
+  return { ...order, phase: "failed", since: now, failures, retryAt: now + pauseAfter(failures), reason };
+}
+
+/** How long a worker gets no order of a kind that failed so often in a row, in milliseconds. */
+export function pauseAfter(failures: number): number {
+  return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
+}
+
+/** The book without what it knows of the pair. */
+export function forgotten(book: OrderBook, worker: string, key: string): OrderBook {
+  if (orderFor(book, worker, key) === undefined) return book;
+  const next = new Map(book);
+  next.delete(`${worker}\n${key}`);
+  return next;
 }
 
 function withOrder(book: OrderBook, order: Order): OrderBook {

@@ -2,6 +2,8 @@ import { type Api, type Clock, type FarmError, nameKey } from "@farmgate/shared"
 import type { Log } from "@farmgate/wire";
 import type { Catalog } from "../catalog/types.ts";
 import type { Metrics } from "../metrics.ts";
+import type { PlacementController } from "../placement/live/controller.ts";
+import type { UncountedFigures } from "../placement/live/request-figures.ts";
 import type { Warmth, Weighed } from "../routing/types.ts";
 import type { Call } from "./call.ts";
 import type { UsageTap } from "./usage-tap.ts";
@@ -30,6 +32,8 @@ interface Ended extends Served {
   gone: boolean;
   joinedAs: string | null;
   tap: UsageTap;
+  /** For placement; null: it is off. */
+  figures: UncountedFigures | null;
 }
 
 /** An account waits for others at most this long, in milliseconds; few of them, since what waits costs the collector. */
@@ -41,6 +45,7 @@ export interface AccountsDeps {
   log: Log;
   metrics: Metrics;
   catalog: () => Catalog;
+  placement: Pick<PlacementController, "figuresOf" | "ended">;
 }
 
 /**
@@ -56,7 +61,8 @@ export class Accounts {
     this.#deps = deps;
   }
 
-  add(call: Call, { status, error }: Served): void {
+  add(call: Call, served: Served): void {
+    const { status, error } = served;
     const { arrivedAt, firstByteAt, firstSentAt, receivedAt, waitedMs } = call;
     this.#pending.push({
       status,
@@ -76,6 +82,7 @@ export class Accounts {
       gone: call.goneError !== null,
       joinedAs: call.joinedAs,
       tap: call.tap,
+      figures: this.#deps.placement.figuresOf(call, served),
     });
     if (this.#pending.length >= SETTLE_COUNT) this.settle();
     else this.#stopTimer ??= this.#deps.clock.after(SETTLE_MS, () => this.settle());
@@ -89,11 +96,12 @@ export class Accounts {
   }
 
   #write(ended: Ended): void {
-    const { metrics, log, catalog } = this.#deps;
+    const { metrics, log, catalog, placement } = this.#deps;
     const { worker, error, ttftMs, overheadMs, api, warmth, weighed } = ended;
     const status = error?.status ?? ended.status ?? 500;
     const { union, workers } = catalog();
-    const model = union.get(nameKey(ended.model))?.id ?? "other";
+    const listed = union.get(nameKey(ended.model));
+    const model = listed?.id ?? "other";
     // An answer may outlive the place of its worker in the file.
     const isKept = worker === null || workers.some(({ config }) => config.name === worker);
     const by = isKept ? worker : "other";
@@ -102,6 +110,7 @@ export class Accounts {
     metrics.ended({ api, model, worker: by, warmth, status, seconds: ended.ms / 1_000, ttftSeconds, overheadSeconds });
     const usage = ended.status === 200 ? ended.tap.usage() : null;
     if (usage !== null && by !== null) metrics.used(model, by, usage);
+    if (listed !== undefined && ended.figures !== null) placement.ended(listed.key, ended.figures, usage);
     if (by !== null && isCutShort(ended)) metrics.truncated(by);
     // What is undefined is left out: a line says only what is worth saying, and costs by its fields.
     log.info(

@@ -77,6 +77,8 @@ export class Call implements LiveRequest {
   /** What is remembered of the conversation when an answer comes. */
   prefix: PrefixHashes | null = null;
   worker: string | null = null;
+  /** The worker at which a place is counted for it at this moment. */
+  place: string | null = null;
   /** As the worker spells it. */
   upstreamModel = "";
   warmth: Warmth | null = null;
@@ -89,6 +91,8 @@ export class Call implements LiveRequest {
   attempts = 0;
   /** Spent waiting for a worker below its cap, in milliseconds. */
   waitedMs = 0;
+  /** Its own time for the first byte; null: it set none, or its body was not read yet. */
+  deadlineAt: number | null = null;
   /** The body was complete. */
   receivedAt: number | null = null;
   firstSentAt: number | null = null;

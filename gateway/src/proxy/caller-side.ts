@@ -12,7 +12,7 @@ import type { Call, Received } from "./call.ts";
 import { answerHeaders } from "./headers.ts";
 import { fitsOpenStream, OpenedAnswer } from "./opened-answer.ts";
 import { tellAnswered, tellEnded, tellOther } from "./tell-catalog.ts";
-import { tellFirstByte, tellLearned } from "./tell-learned.ts";
+import { tellFirstByte, tellLearned, tellRate } from "./tell-learned.ts";
 import { toldFault } from "./told-fault.ts";
 
 /** An answer that was passed on, up to its end or to where it broke. */
@@ -157,6 +157,7 @@ export class CallerSide implements AttemptTarget {
     }
     if (status === 200 && broke === null) tellFirstByte(this.#farm, call);
     if (broke === null) {
+      if (status === 200) tellRate(this.#farm, call);
       if (status === 200) tellLearned(this.#farm, call, this.#choice);
       if (status === 200) tellOther(this.#farm, call, this.#choice);
       if (call.socket === null || status !== 101)

@@ -1,8 +1,9 @@
 import { HEADER } from "@farmgate/shared";
-import { waitingAhead } from "../admission/take-worker.ts";
+import { groupOf, waitingAhead } from "../admission/take-worker.ts";
 import type { Farm } from "../farm.ts";
 import { answerJson } from "../http/json-answer.ts";
 import { explain, type Explanation } from "../routing/explain.ts";
+import { type QueueView, queueView } from "../scheduling/queue-view.ts";
 import type { RoutingRequest } from "../routing/types.ts";
 import type { Served } from "./accounts.ts";
 import type { Call, Received } from "./call.ts";
@@ -26,6 +27,9 @@ export function answerDryRun(farm: Farm, call: Call, received: Received): Served
 }
 
 /** The ranked workers for a request that came now. */
-export function explainNow(farm: Farm, request: RoutingRequest): Explanation {
-  return explain(request, routingContext(farm, waitingAhead(farm, request, [])));
+export function explainNow(farm: Farm, request: RoutingRequest): Explanation & { queue?: QueueView } {
+  const explained = explain(request, routingContext(farm, waitingAhead(farm, request, [])));
+  if (farm.config.scheduling === "greedy") return explained;
+  const waiting = farm.deadlineQueue.inGroup(groupOf(request, []));
+  return { ...explained, queue: queueView(waiting, farm.deadlineQueue.slots(request).instances, farm.clock.now()) };
 }

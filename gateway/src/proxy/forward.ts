@@ -2,7 +2,8 @@ import { adapterFor } from "@farmgate/engines";
 import { FarmError, streamErrorChunk } from "@farmgate/shared";
 import { answerError } from "@farmgate/wire";
 import { serveJoined } from "../batching/serve-joined.ts";
-import { deadlineError, isTaken, type Nothing, type Taken, takeWorker } from "../admission/take-worker.ts";
+import { deadlineError, isTaken, type Nothing, type Taken } from "../admission/take-worker.ts";
+import { takeInTurn } from "../admission/take-in-turn.ts";
 import { admit } from "../admission/admit.ts";
 import { afterOneOf } from "../admission/come-again.ts";
 import { drainingError } from "../admission/draining-error.ts";
@@ -52,6 +53,7 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
     admit(farm, call);
     if (farm.draining) throw drainingError();
     const received = await receive(farm, call);
+    call.deadlineAt = received.deadlineAt;
     call.takesComments = takesComments(call, received);
     if (!farm.isReady) await untilReady(farm, call);
     if (isDryRun(call)) served = answerDryRun(farm, call, received);
@@ -66,6 +68,7 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
   const now = farm.clock.now();
   if (call.firstSentAt !== null) farm.drainRate.ended(now, now - call.arrivedAt);
   farm.accounts.add(call, served);
+  farm.recorder.ended(call, served);
 }
 
 /** Takes what the caller's key has for one more request; the caller is told what is left, also where it has none. */
@@ -99,11 +102,14 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
   let refusal: FarmError | null = null;
   call.model = request.name;
   const listed = farm.catalog.current.union.get(request.key);
-  if (listed !== undefined) farm.recentUse.asked(listed.key, farm.clock.now());
+  if (listed !== undefined) {
+    farm.recentUse.asked(listed.key, farm.clock.now());
+    farm.placement.asked(listed.key, farm.clock.now());
+  }
   for (;;) {
     if (call.goneError !== null) return { status: null, error: call.goneError };
     if (isLate(farm, received)) return { status: null, error: deadlineError() };
-    const taken = await takeWorker(farm, call, received, request, tried);
+    const taken = await takeInTurn(farm, call, received, request, tried);
     if (!isTaken(taken)) {
       const areUnknown = history.every(isUnknownThere);
       // That workers do not know the model says less than why those that have it cannot be asked.

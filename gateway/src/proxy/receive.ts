@@ -11,6 +11,7 @@ import {
   scannerFor,
 } from "@farmgate/shared";
 import { readBody, wishesOf } from "@farmgate/wire";
+import { askedMs, wishesOfKey } from "../scheduling/asked-deadline.ts";
 import { afterOthers } from "../admission/come-again.ts";
 import type { Farm } from "../farm.ts";
 import type { Call, Received } from "./call.ts";
@@ -26,9 +27,7 @@ export async function receive(farm: Farm, call: Call): Promise<Received> {
   call.receivedAt = farm.clock.now();
   const scan = foundIn(scanner.finish(), headers["content-encoding"]);
   const model = askedModel(call.api, scan.model, call.request.url ?? "");
-  const { priority, deadlineMs } = wishesOf(headers);
-  const deadlineAt = deadlineMs === null ? null : call.arrivedAt + deadlineMs;
-  return { body, scan, model, hops, priority, deadlineAt };
+  return { body, scan, model, hops, ...wishes(farm, call) };
 }
 
 async function readFrom(farm: Farm, call: Call, scanner: BodyScanner): Promise<BodyBytes> {
@@ -48,9 +47,16 @@ async function readFrom(farm: Farm, call: Call, scanner: BodyScanner): Promise<B
 function receiveSocket(farm: Farm, call: Call, hops: number): Received {
   const { model } = queryModel(call.request.url ?? "");
   call.receivedAt = farm.clock.now();
+  return { body: NO_BODY, scan: NOTHING_FOUND, model, hops, ...wishes(farm, call) };
+}
+
+function wishes({ config }: Farm, call: Call): Pick<Received, "priority" | "deadlineAt"> {
   const { priority, deadlineMs } = wishesOf(call.request.headers);
-  const deadlineAt = deadlineMs === null ? null : call.arrivedAt + deadlineMs;
-  return { body: NO_BODY, scan: NOTHING_FOUND, model, hops, priority, deadlineAt };
+  const ms =
+    config.scheduling === "greedy"
+      ? deadlineMs
+      : askedMs(deadlineMs, wishesOfKey(config, call.callerName), config.deadlines);
+  return { priority, deadlineAt: ms === null ? null : call.arrivedAt + ms };
 }
 
 function singleValue(headers: IncomingHttpHeaders, name: string): string | undefined {

@@ -12,6 +12,22 @@ export function tellFirstByte(farm: Farm, { worker, upstreamModel, attempt, sent
   farm.firstBytes.answered({ worker, key: nameKey(upstreamModel), ...sent }, ms, lastDataAt);
 }
 
+/** How fast the pair was, where requests are sent by what is predicted. */
+export function tellRate(farm: Farm, { worker, upstreamModel, attempt, sent, warmth, tap, socket }: Call): void {
+  if (farm.config.scheduling === "greedy" || warmth !== "warm") return;
+  if (worker === null || attempt === null || sent === null || socket !== null) return;
+  const { firstByteFrom, firstDataAt, lastDataAt } = attempt;
+  if (firstDataAt === null || lastDataAt === null) return;
+  const { bytes } = sent;
+  const times = { firstByteMs: firstDataAt - firstByteFrom, lastByteMs: lastDataAt - firstByteFrom };
+  farm.pairRates.answered(
+    worker,
+    nameKey(upstreamModel),
+    { bytes, streamed: tap.streamed, ...times },
+    farm.clock.now(),
+  );
+}
+
 /** What a whole answer with status 200 teaches of its worker's times, where they are used. */
 export function tellLearned(farm: Farm, call: Call, { worker, warmth, upstreamModel }: Choice): void {
   if (!farm.config.routing.waitOrSwap) return;

@@ -13,6 +13,21 @@ export class UsageTap extends AnswerTail {
   streamed = false;
   /** Set when the answer is compressed: what it says stays unknown. */
   packed = false;
+  /** Of the answer. */
+  #bytes = 0;
+
+  override add(piece: Buffer): void {
+    this.#bytes += piece.length;
+    super.add(piece);
+  }
+
+  /** Events of a stream, or its lines, by how many there are in its tail; null: what it says stays unknown. */
+  events(): number | null {
+    const text = this.text();
+    if (this.packed || text === "") return null;
+    const events = text.match(/(?:^|[\n\r])(?:data: ?)?\{/g)?.length ?? 0;
+    return Math.round((events * this.#bytes) / text.length);
+  }
 
   /** Whether the stream came to the mark with which the API ends its streams, or may have: not each one has a mark. */
   sawEnd(api: Api): boolean {

@@ -6,6 +6,7 @@ import { farmRoutes } from "./farm-routes.ts";
 import { healthRoutes } from "./health-routes.ts";
 import { modelRoutes } from "./model-routes.ts";
 import { ollamaRoutes } from "./ollama-routes.ts";
+import { traceRoute } from "./trace-route.ts";
 
 /** Paths that answer without a key. */
 const OPEN_PATHS: ReadonlySet<string> = new Set(["/", "/health", "/livez", "/readyz"]);
@@ -24,5 +25,6 @@ export function createControl(farm: Farm, serverFor: (handler: HttpHandler) => S
     modelRoutes(app, farm);
     ollamaRoutes(app, farm);
     farmRoutes(app, farm);
+    traceRoute(app, farm);
   });
 }

@@ -8,6 +8,7 @@ import type { LiveRequest } from "../proxy/live-requests.ts";
 import { keyAllows, resolveName } from "../routing/resolve-name.ts";
 import { NONE_SPENT } from "../routing/ways.ts";
 import { waysOf } from "../translate/ways.ts";
+import { placementView } from "./placement-view.ts";
 import { farmModel, farmRequest, farmWorker, isShown, queuePlaces, type ShowsModel } from "./farm-views.ts";
 
 /** The live state of the farm, and what an operator may change of it. */
@@ -21,6 +22,12 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
     const shows = shownTo(farm, caller);
     const models = [...new Set(farm.catalog.current.union.values())].filter(({ id }) => shows(id));
     return { models: models.map((model) => farmModel(model, farm.catalog.current, farm.keeper.warmth(model.key))) };
+  });
+  app.get("/farm/placement", ({ caller }) => {
+    const { session } = farm.placement;
+    const { book: orders, failedUnloads: unloads } = farm.desk;
+    const scene = { session, catalog: farm.catalog.current, orders, unloads, now: farm.clock.now() };
+    return { placement: placementView(scene, shownTo(farm, caller), shownPatterns(caller).includes("*")) };
   });
   app.get("/farm/requests", ({ caller }) => {
     const placeOf = queuePlaces(farm.catalog.current, farm.clock.now());

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { CatalogStore } from "../../src/catalog/store.ts";
 import { Keeper } from "../../src/placement/keeper.ts";
 import { LastCopies } from "../../src/placement/last-copies.ts";
+import { OrderDesk } from "../../src/placement/order-desk.ts";
 import { RecentUse } from "../../src/placement/recent-use.ts";
 import { Inflight } from "../../src/state/inflight.ts";
 import { workerConfig } from "../catalog/farm.ts";
@@ -35,7 +36,8 @@ function keeperOf() {
   const catalog = new CatalogStore(clock, { unhealthyAfter: 3, healthyAfter: 1 });
   const recentUse = new RecentUse();
   const lastCopies = new LastCopies(recentUse);
-  const keeper = new Keeper({ clock, log, catalog, upstreams, inflight: new Inflight(), recentUse, lastCopies });
+  const desk = new OrderDesk({ clock, log, catalog, upstreams });
+  const keeper = new Keeper({ clock, log, catalog, desk, inflight: new Inflight(), recentUse, lastCopies });
   catalog.apply({ type: "configured", workers: ["a", "b"].map((name) => workerConfig(name)) });
   /** The models' states on both, and what is said in so much time. */
   const after = (seconds: number, states: readonly [ModelState, ModelState]): string[] => {

@@ -51,9 +51,11 @@ function accounts(log = createLog("test", "silent")) {
     waiting: () => 0,
     bodyBytes: () => 0,
     copies: { listedWarmth: () => [], wantedWarmth: () => [] },
+    replicas: () => [],
     now: clock.now,
   });
-  const books = new Accounts({ clock, log, metrics, catalog });
+  const placement = { figuresOf: () => null, ended: () => {} };
+  const books = new Accounts({ clock, log, metrics, catalog, placement });
   const counted = async () => /farmgate_requests_total\{.*\} (\d+)/.exec(await metrics.text())?.[1] ?? "0";
   return { books, metrics, timers, counted };
 }

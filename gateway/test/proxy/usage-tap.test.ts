@@ -178,3 +178,21 @@ describe("the end of a stream", () => {
     expect(tapOf([""]).sawEnd("speech")).toBe(true);
   });
 });
+
+describe("the events of a stream whose end alone is kept", () => {
+  const event = (i: number) => `data: {"choices":[{"delta":{"content":"word ${i}"}}]}\n\n`;
+  const stream = (count: number) => Array.from({ length: count }, (_, i) => event(i)).join("");
+
+  it.each([1, 20, 1_000, 20_000])("are counted by how dense they are there: %i of them", (count) => {
+    const events = tapOf([`${stream(count)}data: [DONE]\n\n`]).events() ?? 0;
+    expect(Math.abs(events - count)).toBeLessThanOrEqual(0.05 * count);
+  });
+
+  it("are lines where it is made of lines, and unknown where nothing came or it was compressed", () => {
+    expect(tapOf(Array.from({ length: 30 }, (_, i) => `{"message":{"content":"w${i}"}}\n`)).events()).toBe(30);
+    expect(tapOf([]).events()).toBeNull();
+    const packed = tapOf([stream(3)]);
+    packed.packed = true;
+    expect(packed.events()).toBeNull();
+  });
+});

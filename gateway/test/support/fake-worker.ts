@@ -39,6 +39,9 @@ export interface FakeWorker {
   orderHeaders: IncomingMessage["headers"][];
   /** What becomes of one; by default the model is warm at once. The status answers it. */
   load: (model: string) => number;
+  /** Orders to unload, as they came, and the status that answers them: 200 makes the model cold. */
+  unloaded: string[];
+  unloadStatus: number;
   /** Of its catalogue; null: it tells none. */
   memory: { budget_bytes: number; used_bytes: number } | null;
   /** Status of the catalogue; 0: it does not answer. */
@@ -63,6 +66,7 @@ export async function fakeWorker(
     if (worker.mute) return;
     if (path === "/catalog") setTimeout(() => answerCatalog(worker, response), worker.catalogDelay);
     else if (path.endsWith("/load")) takeOrder(worker, request, response);
+    else if (path.endsWith("/unload")) takeUnload(worker, request, response);
     else if (request.method === "POST") void ask(worker, request, response);
     else response.writeHead(404).end("{}");
   });
@@ -98,6 +102,8 @@ export async function fakeWorker(
       worker.models[model] = "warm";
       return 202;
     },
+    unloaded: [],
+    unloadStatus: 200,
     memory: null,
     catalogStatus: 200,
     mute: false,
@@ -132,6 +138,14 @@ function answerCatalog(worker: FakeWorker, response: ServerResponse): void {
     ...worker.more.catalog,
   };
   response.end(JSON.stringify(catalog));
+}
+
+function takeUnload(worker: FakeWorker, request: IncomingMessage, response: ServerResponse): void {
+  const model = decodeURIComponent(request.url?.split("/").at(-2) ?? "");
+  worker.unloaded.push(model);
+  if (worker.unloadStatus === 200) worker.models[model] = "cold";
+  request.resume();
+  response.writeHead(worker.unloadStatus, { "content-type": "application/json" }).end("{}");
 }
 
 function takeOrder(worker: FakeWorker, request: IncomingMessage, response: ServerResponse): void {

@@ -22,6 +22,8 @@ export interface ClusterShape {
 export interface ModelProfile {
   name: string;
   weightBytes: number;
+  /** Of a mixture of experts: bytes of the weights that one token reads; absent: all. */
+  activeWeightBytes?: number;
   /** That one token passes through. */
   activeParameters: number;
   kvBytesPerToken: number;

@@ -8,8 +8,15 @@ export function applicationsCsv(reports: readonly Report[]): string {
   const times = ["ttft", "tpot", "wait"].flatMap((name) => ["p50", "p90", "p99"].map((part) => `${name}_${part}_ms`));
   const rows = reports.flatMap(({ name: policy, applications }) =>
     applications.map(({ name, requests, onTime, attainment, outcomes, ttftMs, tpotMs, waitMs }) => [
-      ...[policy, name, requests, onTime, attainment],
-      ...[outcomes.done, outcomes.refused, outcomes["timed-out"], outcomes.failed],
+      policy,
+      name,
+      requests,
+      onTime,
+      attainment,
+      outcomes.done,
+      outcomes.refused,
+      outcomes["timed-out"],
+      outcomes.failed,
       ...[ttftMs, tpotMs, waitMs].flatMap((part) => [part?.p50, part?.p90, part?.p99]),
     ]),
   );
@@ -20,8 +27,12 @@ export function applicationsCsv(reports: readonly Report[]): string {
 export function windowsCsv(reports: readonly Report[]): string {
   const rows = reports.flatMap(({ name, windows }) =>
     windows.arrived.map((arrived, i) => [
-      ...[name, (i * windows.windowMs) / 1_000, arrived],
-      ...[windows.attainment[i], windows.goodput[i], windows.devices[i]],
+      name,
+      (i * windows.windowMs) / 1_000,
+      arrived,
+      windows.attainment[i],
+      windows.goodput[i],
+      windows.devices[i],
     ]),
   );
   return csv([["policy", "t_s", "arrived_per_s", "attainment", "goodput_per_s", "devices"], ...rows]);

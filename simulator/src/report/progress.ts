@@ -5,11 +5,11 @@ const REDRAW_MS = 200;
 const BAR = 24;
 
 export interface ProgressDeps {
-  write(text: string): void;
+  write: (text: string) => void;
   /** One line that is drawn anew; else lines of their own. */
   isTerminal: boolean;
   /** Milliseconds of real time. */
-  now(): number;
+  now: () => number;
 }
 
 /** How far a run is: a bar on a terminal, and a few plain lines anywhere else. */

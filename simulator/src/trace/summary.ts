@@ -1,6 +1,6 @@
 import type { Trace } from "./types.ts";
 
-export interface Lengths {
+interface Lengths {
   mean: number;
   p50: number;
   p90: number;

@@ -1,4 +1,4 @@
-import { TRACE_VERSION } from "./read/recorded.ts";
+import { TRACE_VERSION } from "@farmgate/shared";
 import type { Trace } from "./types.ts";
 
 /** Lines that go out together. */

@@ -164,7 +164,7 @@ describe("small events, each sent only when the caller has the one before", () =
     "come one by one through an nginx that buffers by default (skipped where nginx is missing)",
     async () => {
       const farm = await startRawFarm(cleanup, "vllm");
-      const nginx = await startNginx(cleanup, NGINX ?? "", farm.url, "60s");
+      const nginx = await startNginx(cleanup, NGINX ?? "", { upstream: farm.url, readTimeout: "60s" });
       const { asked, waits } = await askByTurns(farm, nginx.url);
       console.log(`events of 20 bytes through nginx: each there within ${Math.max(...waits).toFixed(0)} ms`);
       expect((await asked.answer).complete).toBe(true);

@@ -1,6 +1,7 @@
 import { checkKeys, type CrossCheck, isLoopback, type ReportProblem } from "@farmgate/shared";
 import { checkEngines, checkOwnAddress, checkPorts } from "./addresses.ts";
 import { checkCommands } from "./commands.ts";
+import { checkFiles } from "./files.ts";
 import { checkMemory, checkPinned } from "./memory.ts";
 import { checkNames, checkScriptWords } from "./names.ts";
 import { checkUnloading } from "./unloading.ts";
@@ -17,6 +18,7 @@ export const CROSS_CHECKS: readonly CrossCheck<AgentShape>[] = [
   { reads: ["swap", "models", "engines", "memory"], check: checkUnloading },
   { reads: ["models", "engines", "memory"], check: checkMemory },
   { reads: ["models", "engines"], check: checkPinned },
+  { reads: ["models", "files"], check: checkFiles },
   { reads: ["keys", "open", "listen"], check: checkDoor },
   { reads: ["keys"], check: checkKeys },
 ];

@@ -3,12 +3,15 @@ import { type Clock, FarmError, HEADER, pathOf } from "@farmgate/shared";
 import { type Access, createControlApp, type HttpHandler, type Log, type Visitor } from "@farmgate/wire";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Executor } from "../executor.ts";
+import type { FileKeeper } from "../files/file-keeper.ts";
 import type { Learned } from "../figures/learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
 import { catalogOf, type EngineStatus, healthOf, type Identity, type Moment } from "../status.ts";
 import { allowedModel, mayUse } from "./allowed-model.ts";
 import { linesOf, type ReadLog } from "./model-log.ts";
+import { addFiles } from "./file-routes.ts";
+import { decoded } from "./decoded.ts";
 import type { ModelOrders } from "./model-orders.ts";
 
 export interface ControlContext {
@@ -17,6 +20,8 @@ export interface ControlContext {
   access: Access;
   executor: Executor;
   orders: ModelOrders;
+  /** null: no folder of models is named. */
+  files: FileKeeper | null;
   learned: Learned;
   /** The agent as it is now. */
   moment: () => Moment;
@@ -50,6 +55,7 @@ export function createControl(
   return createControlApp({ serverFor, access, log, open: OPEN_PATHS, isInside }, (app) => {
     addReading(app, context);
     addOrders(app, context);
+    addFiles(app, context);
   });
 }
 
@@ -129,12 +135,4 @@ function onlyAdmins({ changes, key }: Visitor): void {
 
 function stateOf(executor: Executor, model: ServedModel): string {
   return executor.view().models.find((state) => state.name === model.name)?.state ?? "unknown";
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new FarmError("invalid_request", "The path is not well encoded.");
-  }
 }

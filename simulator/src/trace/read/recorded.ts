@@ -1,12 +1,10 @@
+import { TRACE_VERSION } from "@farmgate/shared";
 import { MOST_NAMES, TraceBuilder, type TraceRow } from "../trace-builder.ts";
 import type { Trace } from "../types.ts";
 import { milliseconds, tokens } from "./figures.ts";
 import { jsonLine } from "./json-line.ts";
 import { lines } from "./lines.ts";
 import { shown, TraceError } from "./trace-error.ts";
-
-/** Of the format; a line of it that is not known is passed over, a meaning that changes makes a new version. */
-export const TRACE_VERSION = 1;
 
 export interface Recorded {
   trace: Trace;
@@ -21,8 +19,8 @@ export function isRecorded(firstLine: string): boolean {
 }
 
 /**
- * A trace that a farm recorded: a head, then a line for each request in the order in which they ended. Fields that are
- * not known are passed over, a known one of a wrong type is an error. `input` of 0 is taken as 1.
+ * A trace that a farm recorded: a head, then a line for each request in the order in which they ended. Lines and fields
+ * that are not known are passed over, a known one of a wrong type is an error. `input` of 0 is taken as 1.
  */
 export function readRecorded(text: string): Recorded {
   const builder = new TraceBuilder();

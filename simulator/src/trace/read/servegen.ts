@@ -27,7 +27,7 @@ export interface ServeGenOptions {
 }
 
 /** The first hour at a hundredth of its rates. Lengths: medians and spread of the Azure conversation trace. */
-export const SERVEGEN_DEFAULTS: ServeGenOptions = {
+const SERVEGEN_DEFAULTS: ServeGenOptions = {
   seed: 1,
   from: 0,
   to: 3_600_000,

@@ -37,7 +37,7 @@ export function fiveBurst(options: FiveBurstOptions = {}): Trace {
 }
 
 /** The five most asked of W0, with even shares. */
-export function fiveApplications(): LoadedApplication[] {
+function fiveApplications(): LoadedApplication[] {
   return w0Applications()
     .slice(0, APPLICATIONS)
     .map((one) => ({ ...one, share: 1 / APPLICATIONS }));

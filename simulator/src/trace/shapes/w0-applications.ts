@@ -4,8 +4,8 @@ import type { LoadedApplication } from "./types.ts";
 import { zipfShares } from "./zipf.ts";
 
 /** Published: so many applications of so many base models; 12 % of them have 80 % of the requests. */
-export const W0_APPLICATIONS = 62;
-export const W0_BASE_MODELS = 9;
+const W0_APPLICATIONS = 62;
+const W0_BASE_MODELS = 9;
 const HEAD = Math.round(0.12 * W0_APPLICATIONS);
 const HEAD_SHARE = 0.8;
 /** Not published: how uneven the few are among themselves (24 % to 6 %), and the many (3 % to 0.1 %). */

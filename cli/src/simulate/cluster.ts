@@ -1,0 +1,109 @@
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { join } from "node:path";
+import { parseJson } from "@farmgate/shared";
+import {
+  comparisonRows,
+  markdownTable,
+  openTrace,
+  POLICIES,
+  type PolicyName,
+  Progress,
+  type Report,
+  runPolicy,
+  type Scenario,
+  SCENARIOS,
+  type ScenarioName,
+  scenarioOf,
+  TRACE_FILES,
+  writeReports,
+} from "@farmgate/simulator";
+import { InvalidArgumentError } from "commander";
+import { CommandError, EXIT, usageError } from "../exit-code.ts";
+import type { Io } from "../io.ts";
+
+export interface ClusterOptions {
+  cluster: ScenarioName;
+  policy: PolicyName[];
+  seed: number;
+  scale: number;
+  traces?: string;
+  out?: string;
+  json?: boolean;
+}
+
+/** `--cluster NAME`. */
+export function scenarioFlag(text: string): ScenarioName {
+  const found = SCENARIOS.find((name) => name === text);
+  if (found !== undefined) return found;
+  throw new InvalidArgumentError(`must be one of ${SCENARIOS.join(", ")}`);
+}
+
+/** `--policy a,b|all`. */
+export function policiesFlag(text: string): PolicyName[] {
+  if (text === "all") return [...POLICIES];
+  return text.split(",").map((name) => {
+    const found = POLICIES.find((one) => one === name);
+    if (found !== undefined) return found;
+    throw new InvalidArgumentError(`${JSON.stringify(name)} is none of all, ${POLICIES.join(", ")}`);
+  });
+}
+
+/** `--scale N`. */
+export function scaleFlag(text: string): number {
+  const scale = Number(text);
+  if (/^\d*\.?\d+$/.test(text) && scale > 0 && scale <= 100) return scale;
+  throw new InvalidArgumentError("must be a number above 0, at most 100");
+}
+
+/**
+ * `farmgate simulate --cluster`: the policies one after the other, and a table of them. Each has a process of its own,
+ * so that what one leaves in memory does not count for the next; one policy alone runs in this one.
+ */
+export async function simulateCluster(options: ClusterOptions, io: Io): Promise<number> {
+  const { policy, out, json } = options;
+  const reports: Report[] = [];
+  for (const name of policy) {
+    reports.push(policy.length === 1 ? await runHere(name, options, io) : await runInChild(name, options, io));
+  }
+  if (out !== undefined) await writeReports(out, reports);
+  const told = json === true ? `${JSON.stringify(reports)}\n` : markdownTable(comparisonRows(reports));
+  io.stdout.write(told);
+  return EXIT.ok;
+}
+
+async function runHere(name: PolicyName, options: ClusterOptions, io: Io): Promise<Report> {
+  const scenario = await openScenario(options);
+  const now = () => io.clock.now();
+  const isTerminal = io.stderr.columns() !== null;
+  const progress = new Progress(name, { write: (line) => io.stderr.write(line), isTerminal, now });
+  const report = runPolicy(scenario, name, options.seed, {
+    now,
+    memory: () => io.memory(),
+    onProgress: (ended, total) => progress.at(ended / total),
+  });
+  progress.done(report.attainment === null ? "" : `${(100 * report.attainment).toFixed(1)} % on time`);
+  return report;
+}
+
+async function openScenario({ cluster, seed, scale, traces }: ClusterOptions): Promise<Scenario> {
+  const file = TRACE_FILES[cluster];
+  if (file === undefined) return scenarioOf(cluster, { seed, scale });
+  if (traces === undefined) throw usageError(`${cluster} replays ${file}: --traces says in which folder it is`);
+  const { trace } = await openTrace(join(traces, file));
+  return scenarioOf(cluster, { seed, scale, recorded: trace });
+}
+
+async function runInChild(name: PolicyName, options: ClusterOptions, io: Io): Promise<Report> {
+  const { cluster, seed, scale, traces } = options;
+  const [program, ...first] = io.self;
+  const flags = ["--cluster", cluster, "--policy", name, "--seed", String(seed), "--scale", String(scale), "--json"];
+  if (traces !== undefined) flags.push("--traces", traces);
+  const child = spawn(program, [...first, "simulate", ...flags], { stdio: ["ignore", "pipe", "pipe"] });
+  child.stderr.on("data", (data: Buffer) => io.stderr.write(data.toString()));
+  const ended = new Promise<number | null>((resolve, reject) => child.on("close", resolve).on("error", reject));
+  const [printed, code] = await Promise.all([text(child.stdout), ended]);
+  const [report] = code === 0 ? (parseJson(printed) as Report[]) : [];
+  if (report === undefined) throw new CommandError(`the run of ${name} ended with ${code ?? "a signal"}`);
+  return report;
+}

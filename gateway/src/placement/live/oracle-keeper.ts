@@ -1,0 +1,67 @@
+import type { Clock, Random } from "@farmgate/shared";
+import type { Log } from "@farmgate/wire";
+import type { CatalogStore } from "../../catalog/store.ts";
+import { CapacityOracle } from "../oracle/capacity-oracle.ts";
+import { ElasticityOracle } from "../oracle/elasticity-oracle.ts";
+import type { OracleOptions } from "../oracle/options.ts";
+import { OracleFile } from "../oracle-file.ts";
+import { factsOf, farmDevice } from "./farm-device.ts";
+import { FarmOracle } from "./farm-oracle.ts";
+import type { Observations } from "./observations.ts";
+
+export interface OracleKeeperDeps {
+  clock: Clock;
+  log: Log;
+  random: Random;
+  catalog: CatalogStore;
+  seen: () => Observations;
+}
+
+/** The farm's Oracle and the file that it outlives the program in. */
+export class OracleKeeper {
+  readonly #file: OracleFile | null;
+  #oracle: FarmOracle | null = null;
+
+  /** `stateDir`: null, and it starts anew each time. */
+  constructor(stateDir: string | null, deps: OracleKeeperDeps) {
+    const { clock, log } = deps;
+    const [capacity, elasticity] = [optionsOf(deps, true), optionsOf(deps, false)];
+    this.#file =
+      stateDir === null ? null : new OracleFile(stateDir, { clock, tell: (problem) => log.warn({}, problem) });
+    if (this.#file === null) {
+      this.#oracle = new FarmOracle(new CapacityOracle(capacity), new ElasticityOracle(elasticity));
+    } else void this.#read(this.#file, capacity, elasticity);
+  }
+
+  /** null: its file is still being read. */
+  get oracle(): FarmOracle | null {
+    return this.#oracle;
+  }
+
+  /** Has what was learned written, now or soon. */
+  save(): void {
+    if (this.#oracle !== null) this.#file?.save(this.#oracle);
+  }
+
+  /** Resolves once all of it is written. */
+  async close(): Promise<void> {
+    if (this.#oracle !== null) await this.#file?.flush(this.#oracle);
+  }
+
+  async #read(file: OracleFile, capacity: OracleOptions, elasticity: OracleOptions): Promise<void> {
+    const read = await file.read(capacity);
+    const again = await file.read(elasticity);
+    this.#oracle = new FarmOracle(read.capacity, again.elasticity);
+  }
+}
+
+/** Of models that were never measured it says what their size and the farm's speed by then let expect. */
+function optionsOf({ random, catalog, seen }: OracleKeeperDeps, together: boolean): OracleOptions {
+  return {
+    learning: { random },
+    facts: (key) => factsOf(catalog.current, key),
+    get device() {
+      return farmDevice(catalog.current, seen(), seen().keys(), together);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import type { Hash } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
+import { type Clock, headerValue } from "@farmgate/shared";
+import { Exchange, type Upstream } from "@farmgate/wire";
+import { readContentRange } from "./byte-range.ts";
+import type { ByteRate } from "./byte-rate.ts";
+
+/** A peer that says nothing for so long is given up, in milliseconds. */
+const SILENT_MS = 30_000;
+
+/** A file on its way here. */
+export interface Partial {
+  handle: FileHandle;
+  /** Bytes that are here, and their hash. */
+  at: number;
+  hash: Hash;
+}
+
+export interface DownloadOptions {
+  upstream: Upstream;
+  apiKey: string | null;
+  /** Below the peer's folder of models. */
+  path: string;
+  bytes: number;
+  sha256: string;
+  rate: ByteRate;
+  clock: Clock;
+  signal: AbortSignal;
+  received: (bytes: number) => void;
+}
+
+/**
+ * Asks a peer once for the rest of a file and writes it behind what is here, as far as it comes. Why the rest did not
+ * come; null: it did. Never rejects.
+ */
+export function download(partial: Partial, options: DownloadOptions): Promise<string | null> {
+  const { upstream, apiKey, path, bytes, sha256, rate, clock, signal, received } = options;
+  const headers = ["range", `bytes=${partial.at}-`, "if-range", `"${sha256}"`, "accept-encoding", "identity"];
+  if (apiKey !== null) headers.push("authorization", `Bearer ${apiKey}`);
+  const target = `${upstream.prefix}/files/${path.split("/").map(encodeURIComponent).join("/")}`;
+  const request = { origin: upstream.origin, method: "GET", path: target, headers, body: null };
+  return new Promise((resolve) => {
+    let trouble: string | null = null;
+    /** One write at a time, in order. */
+    let writing: Promise<void> = Promise.resolve();
+    const stop = (why: string) => {
+      trouble ??= why;
+      exchange.cancel();
+    };
+    const onAbort = () => stop("it was ended");
+    const write = async (piece: Buffer) => {
+      if (trouble !== null) return;
+      if (partial.at + piece.length > bytes) return stop("more came than was told");
+      await partial.handle.write(piece, 0, piece.length, partial.at);
+      partial.hash.update(piece);
+      partial.at += piece.length;
+      received(piece.length);
+      const ms = rate.passed(piece.length, clock.now());
+      if (ms > 0) clock.after(ms, () => exchange.resume());
+      else exchange.resume();
+    };
+    const exchange = new Exchange(upstream.pool, request, { firstByteMs: SILENT_MS, idleMs: SILENT_MS }, clock, {
+      head(status, rawHeaders) {
+        const range = readContentRange(headerValue(rawHeaders, "content-range"));
+        if (status === 200) stop("the file there is another one now");
+        else if (status !== 206) stop(`it answered ${status}`);
+        else if (range?.first !== partial.at || range.bytes !== bytes) stop("it sent another piece than was asked for");
+      },
+      data(piece) {
+        writing = writing.then(() => write(piece)).catch((error: unknown) => stop(`writing failed: ${String(error)}`));
+        return false;
+      },
+      end(outcome) {
+        signal.removeEventListener("abort", onAbort);
+        const cut = outcome.ok ? null : outcome.failure.message;
+        void writing.then(() => resolve(trouble ?? cut ?? (partial.at < bytes ? "it ended early" : null)));
+      },
+    });
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+  });
+}
