@@ -1,5 +1,6 @@
 import { HEADER } from "@farmgate/shared";
-import { groupOf, waitingAhead } from "../admission/take-worker.ts";
+import { waitingAhead } from "../admission/take-worker.ts";
+import { groupOf } from "../admission/waiting-group.ts";
 import type { Farm } from "../farm.ts";
 import { answerJson } from "../http/json-answer.ts";
 import { explain, type Explanation } from "../routing/explain.ts";
