@@ -7,6 +7,7 @@ import { measureKill } from "./kill.ts";
 import { measureOracle } from "./oracle.ts";
 import { measureOverload } from "./overload.ts";
 import { measurePeerCopy } from "./peer-copy.ts";
+import { measurePrediction } from "./prediction.ts";
 import { measureScheduling } from "./scheduling/measure.ts";
 
 interface Options {
@@ -22,6 +23,7 @@ const MEASURES = {
   "peer-copy": measurePeerCopy,
   oracle: measureOracle,
   scheduling: measureScheduling,
+  prediction: measurePrediction,
 };
 
 const usage = `npm run measure -- kill [--quick]
@@ -29,8 +31,10 @@ npm run measure -- overload [--seconds 60]
 npm run measure -- peer-copy [--quick]
 npm run measure -- oracle
 npm run measure -- scheduling [--quick]
+npm run measure -- prediction [--quick]
 
-  --quick      kill: only with a poll each second; peer-copy: 100 MB instead of 1 GB; scheduling: a tenth of the instances
+  --quick      kill: only with a poll each second; peer-copy: 100 MB instead of 1 GB; scheduling: a tenth of the instances;
+               prediction: 15 s instead of a minute
   --seconds N  how long five times the capacity is asked for`;
 
 function readOptions(): Options {

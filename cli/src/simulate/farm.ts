@@ -79,7 +79,7 @@ export async function simulateFarm(options: FarmOptions, io: Io): Promise<number
   });
   const [configured, ...others] = runs;
   if (configured === undefined) throw usageError("there is nothing to replay");
-  const unknown = unknownNames(trace, configured.run.ledger.isUnknown);
+  const unknown = unknownNames(trace, (request) => configured.run.ledger.isUnknown(request));
   if (configured.summary.unknown === trace.at.length) throw allUnknown(options, unknown, first.farm);
   const whatIf = other === null ? null : (others.pop() ?? null);
   // What is configured so says nothing twice.

@@ -18,7 +18,7 @@ export function renderSimulation(simulation: Simulation, folder: string, width: 
     headLines(simulation, width),
     runLines(simulation, width),
     workerLines(configured, width),
-    ...(whatIf === null ? [] : [[`${whatIf.name}`], workerLines(whatIf.summary, width)]),
+    ...(whatIf === null ? [] : [[whatIf.name], workerLines(whatIf.summary, width)]),
     adviceLines(advice, width),
     written.length === 0 ? [] : [`Written to ${folder}: ${written.join(", ")}`],
   ];

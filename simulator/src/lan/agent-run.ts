@@ -169,6 +169,13 @@ export class AgentRun implements WorkerRun {
         this.#learned.unloaded(event.model, this.#host.now);
         this.#tell({ type: "unloaded", model: event.model });
         return;
+      // The others are not its own.
+      case "arrive":
+      case "give-up":
+      case "poll":
+      case "look":
+      case "place":
+        return;
     }
   }
 

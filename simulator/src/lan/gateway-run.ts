@@ -59,6 +59,8 @@ export class GatewayRun {
   readonly #learned = new Learned();
   readonly #room = new WaitingRoom();
   readonly #routed = new Map<number, Routed>();
+  /** What each worker told last. */
+  readonly #told = new Map<string, PollResult>();
   /** By conversation: who answered it last. */
   readonly #lastWorker = new Map<number, string>();
   readonly inflight = new Inflight();
@@ -87,11 +89,14 @@ export class GatewayRun {
   }
 
   polled(worker: string, startedAt: number, told: PollResult): void {
+    if (told.kind === "ok") this.inflight.polled(worker);
+    // A worker to which nothing has happened tells the very same, of which nothing follows but that it is as new.
+    if (this.#told.get(worker) === told) return;
+    this.#told.set(worker, told);
     const result = this.#isBlind ? withoutResidency(told) : told;
     const before = this.catalog.version;
     const event = { type: "polled", worker, startedAt, result } as const;
     this.catalog = reduce(this.catalog, event, this.#doer.now, this.#config.health);
-    if (result.kind === "ok") this.inflight.polled(worker);
     if (this.catalog.version === before) return;
     this.#room.wake();
     this.#doer.catalogChanged();

@@ -23,7 +23,8 @@ export function lanReport(name: string, trace: Trace, { ledger, workers, endedAt
       tpotMs: Number.POSITIVE_INFINITY,
     })),
     spanMs: endedAt,
-    windowMs: Math.max(1_000, endedAt / WINDOWS),
+    // Whole seconds: what adds up windows takes no fractions.
+    windowMs: 1_000 * Math.max(1, Math.ceil(endedAt / WINDOWS / 1_000)),
   });
   for (const [i, arrivedAt] of at.entries()) {
     const ended = ledger.endedAt[i] ?? endedAt;

@@ -42,7 +42,9 @@ export class Ledger {
     return this.outcome[request] === OUTCOME.open;
   }
 
-  readonly isUnknown = (request: number): boolean => this.outcome[request] === OUTCOME.unknown;
+  isUnknown(request: number): boolean {
+    return this.outcome[request] === OUTCOME.unknown;
+  }
 
   started(request: number, now: number, firstTokenAt: number): void {
     this.startedAt[request] = now;

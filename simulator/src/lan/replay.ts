@@ -129,19 +129,19 @@ class World implements LanHost {
   }
 
   #doer() {
-    const world = this;
+    const now = () => this.now;
     return {
       get now() {
-        return world.now;
+        return now();
       },
       send: (request: number, worker: string, model: string, holdsPrefix: boolean) =>
-        world.#send(request, worker, model, holdsPrefix),
+        this.#send(request, worker, model, holdsPrefix),
       refused: (request: number, why: "unknown" | "no_worker" | "full") =>
-        world.#end(request, why === "unknown" ? OUTCOME.unknown : OUTCOME.refused),
+        this.#end(request, why === "unknown" ? OUTCOME.unknown : OUTCOME.refused),
       catalogChanged: () => {
-        if (world.#keeper.isIdle || world.#isLookDue) return;
-        world.#isLookDue = true;
-        world.at(world.now + GATHER_MS, { do: "look", regular: false });
+        if (this.#keeper.isIdle || this.#isLookDue) return;
+        this.#isLookDue = true;
+        this.at(this.now + GATHER_MS, { do: "look", regular: false });
       },
     };
   }
