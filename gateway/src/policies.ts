@@ -33,13 +33,8 @@ export {
 export { type Claim, type Shares, shareOut } from "./placement/pools/share-out.ts";
 export { type Hopeless, LstImh, earliestFinish, hopelessOf } from "./scheduling/lst-imh.ts";
 export { byDeadline, type Job, type Machine, MooreHodgson, timeAt } from "./scheduling/moore-hodgson.ts";
-export {
-  type PrefillModel,
-  learnPrefill,
-  prefillMs,
-  tokensOf,
-  UNSEEN_PREFILL,
-} from "./scheduling/predicted-prefill.ts";
+export { type PrefillModel, learnPrefill, prefillMs, UNSEEN_PREFILL } from "./scheduling/predicted-prefill.ts";
+export { tokensOf } from "./tokens-of-bytes.ts";
 export {
   type Deadline,
   deadlineAt,

@@ -150,6 +150,7 @@ function createFarm(options: GatewayOptions): Farm {
     isOn: () => farm.config.scheduling === "deadline",
     pairs: (request) => pairsNow(farm, request),
     besides: () => waitingRoom,
+    failed: (err) => log.error({ err }, "the queue by deadlines failed: who waits there goes on without it"),
   });
   const metrics = new Metrics({
     catalog: () => catalog.current,

@@ -31,6 +31,8 @@ export interface DeadlineQueueDeps {
   pairs(request: RoutingRequest): PairNow[];
   /** Requests that wait elsewhere, and their bytes: the limits are for all together. */
   besides(): { size: number; bytes: number };
+  /** Is told what went wrong when nothing could be decided: those that waited go as if there were no queue. */
+  failed(error: unknown): void;
 }
 
 /**
@@ -95,7 +97,7 @@ export class DeadlineQueue {
     try {
       do {
         this.#isWokenAgain = false;
-        for (const group of this.#byUrgency()) this.#look(group);
+        for (const group of this.#byUrgency()) this.#lookOrGoOn(group);
       } while (this.#isWokenAgain);
     } finally {
       this.#isWaking = false;
@@ -121,6 +123,20 @@ export class DeadlineQueue {
     return [...this.#groups.values()].sort((a, b) => oldest(a) - oldest(b));
   }
 
+  /** Whoever wakes the queue has nothing to do with what goes wrong in it. */
+  #lookOrGoOn(group: Set<QueuedRequest>): void {
+    try {
+      this.#look(group);
+    } catch (error) {
+      this.#deps.failed(error);
+      this.#letGo(group);
+    }
+  }
+
+  #letGo(group: Set<QueuedRequest>): void {
+    for (const queued of group) this.#take(queued, () => queued.goOn());
+  }
+
   /** Sends until nobody can go any more: a worker whose slots nobody knows takes one after the other. */
   #look(group: Set<QueuedRequest>): void {
     for (;;) {
@@ -129,7 +145,7 @@ export class DeadlineQueue {
       const { instances, restMs } = this.slots(first.request);
       // Nobody has the model, or is about to: whom routing picks then is made to load it.
       if (!this.#deps.isOn() || instances.length === 0) {
-        for (const queued of group) this.#take(queued, () => queued.goOn());
+        this.#letGo(group);
         return;
       }
       if (!this.#act(decideRound(group, instances, restMs, this.#deps.clock.now()))) return;

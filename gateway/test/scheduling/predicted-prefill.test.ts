@@ -4,9 +4,9 @@ import {
   learnPrefill,
   type PrefillModel,
   prefillMs,
-  tokensOf,
   UNSEEN_PREFILL,
 } from "../../src/scheduling/predicted-prefill.ts";
+import { tokensOf } from "../../src/tokens-of-bytes.ts";
 
 function learned(answers: readonly (readonly [tokens: number, ms: number])[]): PrefillModel {
   return answers.reduce((model, [tokens, ms]) => learnPrefill(model, tokens, ms), UNSEEN_PREFILL);
