@@ -119,8 +119,6 @@ function waitInQueue(
     );
     const stop = (error: Error) => end(() => reject(error));
     if (farm.draining) return stop(drainingError());
-    // It would be sent for nobody, and keep its place.
-    if (call.goneError !== null) return stop(call.goneError);
     call.onGone(stop);
     if (!deadlineQueue.enter(queued, limits)) stop(queueFull(afterOthers(farm, deadlineQueue.size)));
   });
