@@ -7,6 +7,9 @@ import type { Deadline, MissFigures } from "./relaxed-deadline.ts";
 
 /** The queue is looked at this often at least, in milliseconds: time alone makes a deadline hopeless. */
 const LOOK_MS = 100;
+/** From so many on a look takes a millisecond or more: who wakes a queue that long within this time wakes it once. */
+const MANY = 64;
+const GATHER_MS = 20;
 
 /** One request in the queue of its model, with what is done for it. */
 export interface QueuedRequest extends Waiting {
@@ -45,6 +48,7 @@ export class DeadlineQueue {
   #size = 0;
   #bytes = 0;
   #stopTimer: (() => void) | null = null;
+  #stopGathering: (() => void) | null = null;
   #isWaking = false;
   #isWokenAgain = false;
 
@@ -87,10 +91,22 @@ export class DeadlineQueue {
     if (this.#size > 0) return;
     this.#stopTimer?.();
     this.#stopTimer = null;
+    this.#stopGathering?.();
+    this.#stopGathering = null;
   }
 
   /** Something may have changed: a worker, the time, the configuration. */
   wake(): void {
+    if (this.#size < MANY) this.#wakeNow();
+    else {
+      this.#stopGathering ??= this.#deps.clock.after(GATHER_MS, () => {
+        this.#stopGathering = null;
+        this.#wakeNow();
+      });
+    }
+  }
+
+  #wakeNow(): void {
     this.#isWokenAgain = this.#isWaking;
     if (this.#isWaking || this.#size === 0) return;
     this.#isWaking = true;
@@ -114,7 +130,7 @@ export class DeadlineQueue {
 
   #lookAgain(): void {
     this.#stopTimer = null;
-    this.wake();
+    this.#wakeNow();
   }
 
   /** Groups share workers: the one that has waited longest is looked at first. */

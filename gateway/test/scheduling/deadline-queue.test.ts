@@ -19,7 +19,7 @@ const REQUEST: RoutingRequest = {
 };
 
 /** A queue before one worker, whose slots are those of `pairs`; `events` tells what became of whom. */
-function setUp(pairs: PairNow[]) {
+function setUp(pairs: PairNow[], limits = LIMITS) {
   const clock = new SteppedClock();
   const farm = { pairs, decide: () => farm.pairs, on: true, elsewhere: { size: 0, bytes: 0 } };
   const events: string[] = [];
@@ -51,7 +51,7 @@ function setUp(pairs: PairNow[]) {
         events.push(`${name} relaxed at ${clock.now()}`);
       },
     };
-    return { queued, entered: queue.enter(queued, LIMITS) };
+    return { queued, entered: queue.enter(queued, limits) };
   };
   return { clock, farm, queue, events, enter };
 }
@@ -151,5 +151,20 @@ describe("the queue of a model", () => {
     expect(events).toEqual(["Error: no such pair", "one goes on at 0", "two goes on at 0"]);
     expect([queue.size, queue.bytes, enter("three", null).entered]).toEqual([0, 0, true]);
     expect(events.at(-1)).toBe("three goes on at 0");
+  });
+
+  it("looks at a long queue once for all that wakes it within some milliseconds", () => {
+    const { clock, farm, queue, events, enter } = setUp([pair({ underWay: [BUSY] })], { queue: 500, queueBytes: 1e6 });
+    let looks = 0;
+    farm.decide = () => {
+      looks += 1;
+      return farm.pairs;
+    };
+    for (let i = 0; i < 200; i += 1) enter(`r${i}`, 90_000);
+    farm.pairs = [pair()];
+    for (let i = 0; i < 50; i += 1) queue.wake();
+    expect([looks, events, queue.size]).toEqual([63, [], 200]);
+    clock.move(20);
+    expect([looks, events]).toEqual([65, ["r0 to a at 20"]]);
   });
 });
