@@ -51,7 +51,7 @@ export function download(partial: Partial, options: DownloadOptions): Promise<st
     const write = async (piece: Buffer) => {
       if (trouble !== null) return;
       if (partial.at + piece.length > bytes) return stop("more came than was told");
-      await partial.handle.write(piece, 0, piece.length, partial.at);
+      await writeAll(partial.handle, piece, partial.at);
       partial.hash.update(piece);
       partial.at += piece.length;
       received(piece.length);
@@ -79,4 +79,13 @@ export function download(partial: Partial, options: DownloadOptions): Promise<st
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
   });
+}
+
+/** A write may take less than it was given, as on a disk that is almost full; what is hashed must be what is there. */
+async function writeAll(handle: Pick<FileHandle, "write">, piece: Buffer, at: number): Promise<void> {
+  for (let done = 0; done < piece.length; ) {
+    const { bytesWritten } = await handle.write(piece, done, piece.length - done, at + done);
+    if (bytesWritten === 0) throw new Error("nothing more could be written");
+    done += bytesWritten;
+  }
 }
