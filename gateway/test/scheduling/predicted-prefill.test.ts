@@ -1,11 +1,6 @@
 import { seededRandom } from "@farmgate/shared";
 import { describe, expect, it } from "vitest";
-import {
-  learnPrefill,
-  type PrefillModel,
-  prefillMs,
-  UNSEEN_PREFILL,
-} from "../../src/scheduling/predicted-prefill.ts";
+import { learnPrefill, type PrefillModel, prefillMs, UNSEEN_PREFILL } from "../../src/scheduling/predicted-prefill.ts";
 import { tokensOf } from "../../src/tokens-of-bytes.ts";
 
 function learned(answers: readonly (readonly [tokens: number, ms: number])[]): PrefillModel {
