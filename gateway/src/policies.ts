@@ -30,6 +30,7 @@ export {
   type PotentialWeights,
   type PromotionRule,
 } from "./placement/pools/rules.ts";
+export { smallestThat } from "./placement/pools/replica-count.ts";
 export { type Claim, type Shares, shareOut } from "./placement/pools/share-out.ts";
 export { expectedShare, type ObservedShare } from "./placement/live/observed-share.ts";
 export { type Hopeless, LstImh, earliestFinish, hopelessOf } from "./scheduling/lst-imh.ts";

@@ -37,6 +37,9 @@ export const ORACLES: Omit<OraclesOptions, "seed"> = {
   moved: 0.1,
 };
 
+/** Into which one load is divided. */
+export const MOST_PARTS = 32;
+
 const ROLES = ["both", "prefill", "decode"] as const;
 
 interface Look {
@@ -61,7 +64,7 @@ export class Oracles {
   readonly #capacity: CapacityOracle;
   readonly #elasticity: ElasticityOracle;
   readonly #answers = new Map<string, Answer>();
-  readonly #demands = new Map<number, { load: ModelLoad; learned: number; demand: Resources }>();
+  readonly #demands = new Map<string, { load: ModelLoad; learned: number; demand: Resources }>();
   /** Measurements by application. */
   readonly #learned: number[] = [];
   /** What the last look saw of each line. */
@@ -85,13 +88,15 @@ export class Oracles {
     this.#elasticity = new ElasticityOracle({ learning, facts, device });
   }
 
-  /** What a load takes of all devices of one stable replica together, on the safe side. */
-  demand(app: number, view: ClusterView, load: ModelLoad): Resources {
+  /** What one of so many equal parts of a load takes of all devices of its stable replica together, on the safe side. */
+  demand(app: number, view: ClusterView, whole: ModelLoad, parts = 1, of: "steady" | "now" = "steady"): Resources {
     const learned = this.#learned[app] ?? 0;
-    const known = this.#demands.get(app);
+    const load = parts === 1 ? whole : { ...whole, requestsPerSecond: whole.requestsPerSecond / parts };
+    const place = `${app} ${parts} ${of}`;
+    const known = this.#demands.get(place);
     if (known !== undefined && known.learned === learned && this.#isNear(known.load, load)) return known.demand;
     const demand = safeDemand(this.#capacity.predict(keyOf(app, view, "both"), load), this.#options.sigmas);
-    this.#demands.set(app, { load, learned, demand });
+    this.#demands.set(place, { load, learned, demand });
     return demand;
   }
 

@@ -1,7 +1,7 @@
-import type { ModelLoad, ModelView } from "@farmgate/gateway/policies";
+import { type ModelLoad, type ModelView, type Resources, smallestThat } from "@farmgate/gateway/policies";
 import type { ClusterView } from "../types.ts";
 import { lineName, modelName } from "./line-names.ts";
-import type { Oracles } from "./oracles.ts";
+import { MOST_PARTS, type Oracles } from "./oracles.ts";
 import { spanOf } from "./spans.ts";
 import { recentLoad } from "./recent-load.ts";
 
@@ -10,7 +10,6 @@ const HEAT_MS = 15_000;
 const QUICK_MS = 3_000;
 /** Of a span's compute or bandwidth, or of its memory for requests, that one stable replica is given at most. */
 const FULL = 0.9;
-const MOST_PARTS = 32;
 /** Prompts take compute and answers bandwidth: replicas that would use less than this share of theirs are too many. */
 const LEAST_USE = 0.4;
 
@@ -18,8 +17,8 @@ const LEAST_USE = 0.4;
 export function pooledModel(app: number, view: ClusterView, oracles: Oracles): ModelView {
   const load = recentLoad(view, app, HEAT_MS);
   const safe = quickLoad(app, view, load);
-  const whole = stableModel(app, view, oracles, load, 0);
-  const { compute, bandwidth } = oracles.demand(app, view, safe);
+  const whole = stableModel(app, view, oracles, load, oracles.demand(app, view, load), 0);
+  const { compute, bandwidth } = oracles.demand(app, view, safe, 1, "now");
   const line = (role: "prefill" | "decode"): ModelView => ({
     ...whole,
     id: lineName(app, role),
@@ -33,29 +32,34 @@ export function pooledModel(app: number, view: ClusterView, oracles: Oracles): M
 export function stableParts(app: number, view: ClusterView, oracles: Oracles, parts: number): ModelView[] {
   const load = recentLoad(view, app, HEAT_MS);
   const ofOne = { ...load, requestsPerSecond: load.requestsPerSecond / parts };
-  return Array.from({ length: parts }, (_, part) => stableModel(app, view, oracles, ofOne, part));
+  const demand = oracles.demand(app, view, load, parts);
+  return Array.from({ length: parts }, (_, part) => stableModel(app, view, oracles, ofOne, demand, part));
 }
 
-/** The fewest equal parts of an application's load that each fit on a span of devices by themselves. */
-export function partsNeeded(app: number, view: ClusterView, oracles: Oracles): number {
+/** The fewest equal parts of an application's load that each fit on a span of devices by themselves; about `before`. */
+export function partsNeeded(app: number, view: ClusterView, oracles: Oracles, before: number): number {
   const application = view.applications[app];
   if (application === undefined) return 1;
   const span = spanOf(application.model);
   const load = recentLoad(view, app, HEAT_MS);
-  for (let parts = 1; parts < MOST_PARTS; parts += 1) {
-    const ofOne = { ...load, requestsPerSecond: load.requestsPerSecond / parts };
-    const { memory, compute, bandwidth } = oracles.demand(app, view, ofOne);
-    const fits = memory <= FULL * span * view.shape.deviceMemory;
-    if (fits && Math.max(compute, bandwidth) <= FULL * span) return parts;
-  }
-  return MOST_PARTS;
+  const fits = (parts: number) => {
+    const { memory, compute, bandwidth } = oracles.demand(app, view, load, parts);
+    return memory <= FULL * span * view.shape.deviceMemory && Math.max(compute, bandwidth) <= FULL * span;
+  };
+  return smallestThat(fits, MOST_PARTS, before) ?? MOST_PARTS;
 }
 
-function stableModel(app: number, view: ClusterView, oracles: Oracles, load: ModelLoad, part: number): ModelView {
+function stableModel(
+  app: number,
+  view: ClusterView,
+  oracles: Oracles,
+  load: ModelLoad,
+  { memory, compute, bandwidth }: Resources,
+  part: number,
+): ModelView {
   const application = view.applications[app];
   if (application === undefined) throw new RangeError(`there is no application ${app}`);
   const span = spanOf(application.model);
-  const { memory, compute, bandwidth } = oracles.demand(app, view, load);
   // More than a whole span cannot be given: it is what the replica then has.
   const most = FULL * span;
   return {

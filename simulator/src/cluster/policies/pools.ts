@@ -118,8 +118,8 @@ class PoolsDriver {
 
   /** More at once, fewer when that has been enough for a while. */
   #partsOf(app: number, view: ClusterView): number {
-    const needed = partsNeeded(app, view, this.#oracles);
     const before = this.#parts.get(app);
+    const needed = partsNeeded(app, view, this.#oracles, before?.count ?? 1);
     if (before === undefined || needed >= before.count) {
       this.#parts.set(app, { count: needed, fewerSince: null });
       return needed;
