@@ -31,6 +31,14 @@ export {
   type PromotionRule,
 } from "./placement/pools/rules.ts";
 export { type Claim, type Shares, shareOut } from "./placement/pools/share-out.ts";
+export { PlacementController, type PlacementDesk } from "./placement/live/controller.ts";
+export type { EndedCall } from "./placement/live/request-figures.ts";
+export type { OrderedPair } from "./placement/order-desk.ts";
+export { askedMs } from "./scheduling/asked-deadline.ts";
+export { DeadlineQueue, type QueuedRequest } from "./scheduling/deadline-queue.ts";
+export { PairRates } from "./scheduling/pair-rates.ts";
+export { pairsNow, type SentCall } from "./scheduling/pairs-now.ts";
+export { canBeginNow, type Waiting } from "./scheduling/queue-round.ts";
 export { type Hopeless, LstImh, earliestFinish, hopelessOf } from "./scheduling/lst-imh.ts";
 export { byDeadline, type Job, type Machine, MooreHodgson, timeAt } from "./scheduling/moore-hodgson.ts";
 export {
@@ -55,9 +63,9 @@ export type { TrackedCatalog } from "./catalog/tracked.ts";
 export type { WorkerConfig } from "./catalog/types.ts";
 export { decideLoads, type PlacementView } from "./placement/decide-loads.ts";
 export { LastCopies } from "./placement/last-copies.ts";
-export { NO_ORDERS, observed, type OrderBook, ordered, orderFailed } from "./placement/orders.ts";
+export { forgotten, NO_ORDERS, observed, type OrderBook, ordered, orderFailed } from "./placement/orders.ts";
 export { RecentUse } from "./placement/recent-use.ts";
-export { meantCopies, wantedCopies } from "./placement/wanted-copies.ts";
+export { meantCopies, type WantedCopies, wantedCopies } from "./placement/wanted-copies.ts";
 export { hasFreeSlot } from "./routing/capacity.ts";
 export { choose } from "./routing/choose.ts";
 export { Learned } from "./routing/learned.ts";

@@ -39,6 +39,7 @@ import { markOf } from "./proxy/headers.ts";
 import { leaveGone } from "./proxy/leave-gone.ts";
 import { LiveRequests } from "./proxy/live-requests.ts";
 import { RetryBudget } from "./proxy/retry-budget.ts";
+import { routingContext } from "./proxy/routing-context.ts";
 import { SilenceWatch } from "./proxy/silence-watch.ts";
 import { WaitComments } from "./proxy/wait-comments.ts";
 import { type Reloaded, reloadFarm } from "./reload.ts";
@@ -149,7 +150,8 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
   const deadlineQueue = new DeadlineQueue({
     clock,
     isOn: () => farm.config.scheduling === "deadline",
-    pairs: (request) => pairsNow(farm, request),
+    pairs: (request) =>
+      pairsNow({ context: routingContext(farm, 0), calls: farm.live.all(), rates: farm.pairRates }, request),
     besides: () => waitingRoom,
   });
   const metrics = new Metrics({

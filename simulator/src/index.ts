@@ -29,7 +29,7 @@ export { builtInDay, DAY_WORDS } from "./lan/built-in-day.ts";
 export type { LanFarm } from "./lan/farm.ts";
 export { type SimulateFigures, simulateSchema } from "./lan/figures-schema.ts";
 export { type FarmParts, type ReadFarm, readFarm } from "./lan/read-farm.ts";
-export { type LanPlacement, replay, type ReplayOptions } from "./lan/replay.ts";
+export { replay, type ReplayOptions } from "./lan/replay.ts";
 export { type Spread, spreadOf, summarize, type Summary, type SummaryOptions } from "./lan/summary.ts";
 export { type Ranked, variations, whatWouldHelp } from "./lan/what-would-help.ts";
 export { lanReport } from "./lan/lan-report.ts";

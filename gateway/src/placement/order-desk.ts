@@ -149,6 +149,11 @@ export class OrderDesk {
     return answer;
   }
 
+  /** The same for who does not wait: `ended` is told why the order failed; null: it was taken. */
+  tell(kind: "load" | "unload", pair: OrderedPair, ended: (failed: string | null) => void): void {
+    void this[kind](pair).then(({ reason }) => ended(reason));
+  }
+
   async #send(
     entry: WorkerEntry,
     { worker, model }: OrderedPair,

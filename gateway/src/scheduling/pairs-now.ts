@@ -1,27 +1,43 @@
 import { nameKey } from "@farmgate/shared";
 import type { CatalogModel } from "@farmgate/engines";
 import type { WorkerEntry } from "../catalog/types.ts";
-import type { Farm } from "../farm.ts";
-import type { Call } from "../proxy/call.ts";
-import { routingContext } from "../proxy/routing-context.ts";
 import { modelSlots, workerSlots } from "../routing/capacity.ts";
 import { standingWith } from "../routing/standing.ts";
-import type { RoutingRequest } from "../routing/types.ts";
+import type { RoutingContext, RoutingRequest } from "../routing/types.ts";
 import type { PairNow, UnderWay } from "./instances.ts";
+import type { PairRates } from "./pair-rates.ts";
 import { tokensOf } from "./predicted-prefill.ts";
 
+/** A request at the gateway, as far as slots are concerned. Times in milliseconds on the clock of `now`. */
+export interface SentCall {
+  /** The worker of which it holds a place; null: none. */
+  readonly place: string | null;
+  readonly upstreamModel: string;
+  readonly askedAt: number | null;
+  readonly firstByteAt: number | null;
+  /** What was sent; null: nothing yet. */
+  readonly sent: { readonly bytes: number } | null;
+}
+
+/** What slots are predicted by. */
+export interface SlotsView {
+  context: RoutingContext;
+  /** All that are at the gateway. */
+  calls: readonly SentCall[];
+  rates: Pick<PairRates, "of">;
+}
+
 /** The workers of the two best sets for the request, as they stand at this moment. */
-export function pairsNow(farm: Farm, request: RoutingRequest): PairNow[] {
-  const context = routingContext(farm, 0);
-  const calls = farm.live.all();
+export function pairsNow(view: SlotsView, request: RoutingRequest): PairNow[] {
+  const { context, rates } = view;
   const pairs: PairNow[] = [];
-  for (const entry of farm.catalog.current.workers) {
+  for (const entry of context.catalog.workers) {
     const model = entry.byKey.get(request.key);
     const { set } = standingWith(entry, model, request, context);
     if (set !== "leading" && set !== "loading") continue;
     const { name } = entry.config;
-    const rate = farm.pairRates.of(name, ownKey(request, model));
-    const underWay = underWayAt(farm, entry, model, request, calls);
+    const rate = rates.of(name, ownKey(request, model));
+    const underWay = underWayAt(view, entry, model, request);
     const loadMs = set === "loading" ? loadLeftMs(model, underWay, context.now) : 0;
     pairs.push({ worker: name, slots: slotsOf(entry, model), underWay, loadMs, rate });
   }
@@ -30,11 +46,10 @@ export function pairsNow(farm: Farm, request: RoutingRequest): PairNow[] {
 
 /** Slots of the model's own hold its own requests, those of the whole worker hold all. */
 function underWayAt(
-  farm: Farm,
+  { context: { inflight, now }, calls }: SlotsView,
   entry: WorkerEntry,
   model: CatalogModel | undefined,
   request: RoutingRequest,
-  calls: readonly Call[],
 ): UnderWay[] {
   const { name } = entry.config;
   const own = modelSlots(model ?? null) !== null;
@@ -42,14 +57,14 @@ function underWayAt(
   const found = calls
     .filter((call) => call.place === name && (!own || nameKey(call.upstreamModel) === key))
     .map((call) => ({
-      sentAt: call.askedAt ?? farm.clock.now(),
+      sentAt: call.askedAt ?? now,
       firstByteAt: call.firstByteAt,
       tokens: tokensOf(call.sent?.bytes ?? 0),
     }))
     .sort((a, b) => a.sentAt - b.sentAt);
   // A place that was just taken is counted before its request has been sent.
-  const counted = own ? farm.inflight.pair(name, request.key) : farm.inflight.worker(name);
-  while (found.length < counted) found.push({ sentAt: farm.clock.now(), firstByteAt: null, tokens: 0 });
+  const counted = own ? inflight.pair(name, request.key) : inflight.worker(name);
+  while (found.length < counted) found.push({ sentAt: now, firstByteAt: null, tokens: 0 });
   return found;
 }
 

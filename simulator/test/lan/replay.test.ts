@@ -79,12 +79,6 @@ describe("a farm of two", () => {
     expect(loadsOf[1]?.get("chat")).toBe(1);
     expect(summary.workers[1]?.served).toBeGreaterThan(5);
   });
-
-  it("takes the orders of who places models", () => {
-    const placement = { everyMs: 1_000, decide: () => [{ do: "load" as const, worker: "two", model: "code" }] };
-    const { loadsOf } = replay(farmOf(boxes), trickle, { ...SETTINGS, placement });
-    expect(loadsOf[1]?.get("code")).toBe(1);
-  });
 });
 
 describe("what becomes of a request", () => {

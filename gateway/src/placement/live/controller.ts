@@ -2,7 +2,6 @@ import { type Clock, formatDuration, type Random } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
 import type { CatalogStore } from "../../catalog/store.ts";
 import type { Served } from "../../proxy/accounts.ts";
-import type { Call } from "../../proxy/call.ts";
 import type { InflightByModel } from "../../routing/types.ts";
 import type { Keeper } from "../keeper.ts";
 import type { OrderDesk, OrderedPair } from "../order-desk.ts";
@@ -13,17 +12,22 @@ import { Observations } from "./observations.ts";
 import { OracleKeeper } from "./oracle-keeper.ts";
 import { type MadePlan, type Planner, planWith } from "./plan-with.ts";
 import { poolsPlanner } from "./pools-planner.ts";
-import { requestFigures, type UncountedFigures } from "./request-figures.ts";
+import { type EndedCall, requestFigures, type UncountedFigures } from "./request-figures.ts";
 import type { PlacementSettings } from "./settings.ts";
 import { spansOf } from "./spans.ts";
 
+/** Whom it gives its orders to. */
+export interface PlacementDesk extends Pick<OrderDesk, "book" | "unloading" | "stopped" | "whyNoUnload" | "tell"> {
+  keepsAll: boolean;
+}
+
 export interface ControllerDeps {
   clock: Clock;
-  log: Log;
-  catalog: CatalogStore;
+  log: Pick<Log, "info" | "warn">;
+  catalog: Pick<CatalogStore, "current">;
   inflight: InflightByModel;
   keeper: Pick<Keeper, "view" | "wanted">;
-  desk: OrderDesk;
+  desk: PlacementDesk;
   random: Random;
   /** How it plans; absent: by the two pools. */
   planner?: (settings: PlacementSettings) => Planner;
@@ -128,7 +132,7 @@ export class PlacementController {
   }
 
   /** What there is to be told of a request that has ended; null: nothing, placement is off. */
-  figuresOf(call: Call, served: Served): UncountedFigures | null {
+  figuresOf(call: EndedCall, served: Served): UncountedFigures | null {
     return this.#session === null ? null : requestFigures(call, served, this.#session.settings.target);
   }
 

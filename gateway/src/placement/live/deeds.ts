@@ -9,8 +9,8 @@ import type { Guarded } from "./guard-actions.ts";
 
 export interface DeedsDeps {
   clock: Clock;
-  catalog: CatalogStore;
-  desk: OrderDesk;
+  catalog: Pick<CatalogStore, "current">;
+  desk: Pick<OrderDesk, "book" | "stopped" | "tell">;
   /** Whether the copy may go now that the one that replaces it is there. */
   mayGo(pair: OrderedPair): boolean;
   count(kind: string, result: string): void;
@@ -77,14 +77,14 @@ export class Deeds {
   order(guarded: Guarded): void {
     switch (guarded.order) {
       case "load":
-        void this.#load(guarded.load, guarded.after);
+        this.#load(guarded.load, guarded.after);
         break;
       case "unload":
-        void this.#unload(guarded.unload);
+        this.#tell("unload", guarded.unload);
         break;
       case "move":
         this.#moves = [...this.#moves, { load: guarded.load, old: guarded.old, since: this.#deps.clock.now() }];
-        void this.#load(guarded.load, null);
+        this.#tell("load", guarded.load);
         break;
       case "none":
         break;
@@ -104,7 +104,7 @@ export class Deeds {
       // 1
       if (entry !== undefined && hasWarmCopy(entry, load.key, now)) {
         if (!this.#deps.mayGo(old)) return now - since < MOVE_MS;
-        void this.#unload(old);
+        this.#tell("unload", old);
         return false;
       }
       // 2
@@ -113,16 +113,17 @@ export class Deeds {
     });
   }
 
-  async #load(pair: OrderedPair, after: OrderedPair | null): Promise<void> {
-    if (after !== null && !(await this.#unload(after))) return;
-    const { reason } = await this.#deps.desk.load(pair);
-    this.#note("load", pair, reason);
+  /** After the copy whose room it is to have has gone. */
+  #load(pair: OrderedPair, after: OrderedPair | null): void {
+    if (after === null) return this.#tell("load", pair);
+    this.#tell("unload", after, () => this.#tell("load", pair));
   }
 
-  async #unload(pair: OrderedPair): Promise<boolean> {
-    const { reason } = await this.#deps.desk.unload(pair);
-    this.#note("unload", pair, reason);
-    return reason === null;
+  #tell(kind: Deed["kind"], pair: OrderedPair, taken: () => void = () => {}): void {
+    this.#deps.desk.tell(kind, pair, (failed) => {
+      this.#note(kind, pair, failed);
+      if (failed === null) taken();
+    });
   }
 
   #note(kind: Deed["kind"], { worker, model }: OrderedPair, failed: string | null): void {

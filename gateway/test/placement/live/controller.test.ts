@@ -52,11 +52,6 @@ function controllerOf(wanted: readonly WantedCopies[] = []) {
   poll("a", "warm");
   poll("b", "cold");
   const sent: string[] = [];
-  const taken = { reason: null, status: 202, done: false, refused: false };
-  const order = (what: string) => async (pair: OrderedPair) => {
-    sent.push(`${what} ${pair.worker}:${pair.model}`);
-    return taken;
-  };
   const desk = {
     book: NO_ORDERS,
     unloading: new Map(),
@@ -64,8 +59,10 @@ function controllerOf(wanted: readonly WantedCopies[] = []) {
     keepsAll: false,
     stopped: false,
     whyNoUnload: () => null,
-    load: order("load"),
-    unload: order("unload"),
+    tell(what: string, pair: OrderedPair, ended: (failed: string | null) => void) {
+      sent.push(`${what} ${pair.worker}:${pair.model}`);
+      ended(null);
+    },
   } as unknown as OrderDesk;
   const base = viewOf([]);
   const keeper = { wanted, view: () => ({ ...base, catalog: catalog.current, now }) };
