@@ -25,7 +25,7 @@ export type { Report } from "./report/types.ts";
 export { openTrace } from "./trace/files/open-trace.ts";
 export { type ReadTrace, readTrace } from "./trace/read/read-trace.ts";
 export { baselines, type NamedFarm } from "./lan/baselines.ts";
-export { builtInDay, DAY_WORDS } from "./lan/built-in-day.ts";
+export { AT_ONCE_WORDS, builtInBurst, builtInDay, DAY_WORDS } from "./lan/built-in-day.ts";
 export type { LanFarm } from "./lan/farm.ts";
 export { type SimulateFigures, simulateSchema } from "./lan/figures-schema.ts";
 export { type FarmParts, type ReadFarm, readFarm } from "./lan/read-farm.ts";

@@ -130,7 +130,16 @@ export class GatewayRun {
     const name = resolveName(model, this.#names, this.catalog);
     const request = this.#asRequest(name, prefixWorker);
     const call = new CallRun(tokens, deadlineAt, this.#doer.clock);
-    const routed = { call, name, request, tried: new Set<string>(), next: null, conversation, at: null, leaveRoom: null };
+    const routed = {
+      call,
+      name,
+      request,
+      tried: new Set<string>(),
+      next: null,
+      conversation,
+      at: null,
+      leaveRoom: null,
+    };
     this.#routed.set(place, routed);
     this.#noteUse(request.key);
     this.#route(place);
@@ -239,24 +248,29 @@ export class GatewayRun {
       isIn = false;
       routed.leaveRoom = null;
     };
-    const leave = this.#turn.enter(call, waiting, { group, request }, {
-      send: (worker) => {
-        const there = choose({ ...request, only: worker }, this.#context(0), NONE);
-        if (there.kind !== "send") return false;
-        out();
-        this.#send(place, routed, there.choice);
-        return true;
+    const leave = this.#turn.enter(
+      call,
+      waiting,
+      { group, request },
+      {
+        send: (worker) => {
+          const there = choose({ ...request, only: worker }, this.#context(0), NONE);
+          if (there.kind !== "send") return false;
+          out();
+          this.#send(place, routed, there.choice);
+          return true;
+        },
+        goOn: () => {
+          out();
+          this.#routeNow(place, routed);
+        },
+        refuse: () => {
+          out();
+          this.#refuse(place, routed, "deadline");
+        },
+        relaxed: (at) => this.#doer.relaxed(place, at),
       },
-      goOn: () => {
-        out();
-        this.#routeNow(place, routed);
-      },
-      refuse: () => {
-        out();
-        this.#refuse(place, routed, "deadline");
-      },
-      relaxed: (at) => this.#doer.relaxed(place, at),
-    });
+    );
     if (leave === null) this.#refuse(place, routed, "full");
     else if (isIn) routed.leaveRoom = leave;
   }

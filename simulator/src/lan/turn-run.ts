@@ -57,9 +57,7 @@ export class TurnRun {
     const { arrivedAt, deadlineAt: endsAt, bytes, tap } = call;
     const { config, clock } = this.#deps;
     const deadline =
-      endsAt === null
-        ? null
-        : { arrivedAt, askedMs: endsAt - arrivedAt, mayRelax: config.deadlines.relax, relaxed: 0 };
+      endsAt === null ? null : { arrivedAt, askedMs: endsAt - arrivedAt, mayRelax: config.deadlines.relax, relaxed: 0 };
     return { tokens: tokensOf(bytes), streamed: tap.streamed, deadline, enteredAt: clock.now() };
   }
 

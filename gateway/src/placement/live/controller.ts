@@ -50,6 +50,8 @@ interface Session {
   trouble: string | null;
   retryAt: number;
   learnAt: number;
+  /** When a request last came or ended. */
+  usedAt: number;
   /** What was said of plans, by when it last came up. */
   said: Map<string, number>;
   /** Since when each copy is to go, by the id of the replica. */
@@ -104,6 +106,7 @@ export class PlacementController {
       trouble: null,
       retryAt: 0,
       learnAt: clock.now() + settings.window,
+      usedAt: clock.now(),
       said: new Map(),
       leaving: new Map(),
     };
@@ -128,7 +131,9 @@ export class PlacementController {
 
   /** A request for the model of this key of the catalogue came. */
   asked(key: string, now: number): void {
-    this.#session?.seen.asked(key, now);
+    if (this.#session === null) return;
+    this.#session.usedAt = now;
+    this.#session.seen.asked(key, now);
   }
 
   /** What there is to be told of a request that has ended; null: nothing, placement is off. */
@@ -142,8 +147,11 @@ export class PlacementController {
     figures: UncountedFigures,
     usage: { prompt: number | null; completion: number | null } | null,
   ): void {
+    if (this.#session === null) return;
     const tokens = { input: usage?.prompt ?? null, output: usage?.completion ?? null };
-    this.#session?.seen.ended(key, { ...figures, ...tokens }, this.#deps.clock.now());
+    const now = this.#deps.clock.now();
+    this.#session.usedAt = now;
+    this.#session.seen.ended(key, { ...figures, ...tokens }, now);
   }
 
   /** For metrics: copies that the plan counts, those that nothing may touch left out. */
@@ -213,7 +221,7 @@ export class PlacementController {
     session.deeds.look();
     const inUse = seen.inUse(now);
     const { oracle } = session.learning;
-    if (inUse.length === 0 || oracle === null) return null;
+    if (inUse.length === 0 || oracle === null || isQuiet(session, now)) return null;
     oracle.look(catalog.current, inUse, now);
     if (now >= session.learnAt) {
       session.learnAt = now + settings.window;
@@ -307,4 +315,10 @@ export class PlacementController {
     const does = settings.mode === "advise" ? "placement would" : "placement is to";
     log.info({ model, workers, reason: action.reason, not: why }, `${does} ${action.kind} ${model}`);
   }
+}
+
+/** No load is left that could have changed since the last plan: then `stableEvery` is often enough. */
+function isQuiet({ usedAt, plan, settings }: Session, now: number): boolean {
+  if (plan === null || plan.at <= usedAt + settings.window) return false;
+  return now < plan.at + settings.stableEvery;
 }

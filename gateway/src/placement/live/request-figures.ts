@@ -6,10 +6,8 @@ import type { PlacementFigures } from "./observations.ts";
 export type UncountedFigures = Omit<PlacementFigures, "input" | "output">;
 
 /** A request that has ended, as far as placement is concerned. */
-export interface EndedCall extends Pick<
-  Call,
-  "worker" | "warmth" | "arrivedAt" | "askedAt" | "firstByteAt" | "deadlineAt"
-> {
+export interface EndedCall
+  extends Pick<Call, "worker" | "warmth" | "arrivedAt" | "askedAt" | "firstByteAt" | "deadlineAt"> {
   readonly sent: { readonly bytes: number } | null;
   readonly attempt: Pick<TryUnderWay, "firstDataAt" | "lastDataAt" | "firstByteFrom"> | null;
   readonly tap: { readonly streamed: boolean };

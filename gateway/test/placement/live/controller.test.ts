@@ -114,6 +114,22 @@ const LOAD_B: PoolAction = { kind: "activate", model: "m", pool: "elastic", bins
 const DROP_B: PoolAction = { kind: "release", replica: "b\nm", reason: "1 replica of m is enough" };
 
 describe("placement: auto", () => {
+  it("plans as seldom as the stable pool alone while nothing is asked", () => {
+    const { turn, controller, request, after, plans } = controllerOf();
+    controller.start();
+    turn({ mode: "auto", window: "10s", stableEvery: "30s" });
+    request();
+    after(10_000);
+    expect(plans.made).toBeGreaterThanOrEqual(19);
+    after(2_000);
+    const before = plans.made;
+    after(60_000);
+    expect(plans.made - before).toBe(2);
+    request();
+    after(5_000);
+    expect(plans.made - before).toBe(12);
+  });
+
   it("orders what is planned, twice a second while anything was asked, and not at all before", () => {
     const { controller, turn, request, after, sent, plans, shown } = controllerOf();
     turn("auto");
@@ -228,6 +244,7 @@ describe("placement: advise", () => {
     expect(said).toEqual(["placement is on", "placement would activate m"]);
     plans.next = () => [];
     after(40_000);
+    request();
     plans.next = () => [LOAD_B];
     after(1_000);
     expect(said).toHaveLength(3);
