@@ -16,7 +16,7 @@ import { OpenBatches } from "./batching/open-batches.ts";
 import { DrainRate } from "./admission/drain-rate.ts";
 import { DeadlineQueue } from "./scheduling/deadline-queue.ts";
 import { PairRates } from "./scheduling/pair-rates.ts";
-import { pairsNow } from "./scheduling/pairs-now.ts";
+import { pairsNow, type SlotsView } from "./scheduling/pairs-now.ts";
 import { WaitingRoom } from "./admission/waiting-room.ts";
 import { breakerNews } from "./catalog/breaker-news.ts";
 import { CatalogPoller } from "./catalog/poller.ts";
@@ -133,6 +133,10 @@ function applyPolled(farm: Farm, event: CatalogEvent): void {
   farm.catalog.apply(event);
 }
 
+function slotsOf(farm: Farm): SlotsView {
+  return { context: routingContext(farm, 0), calls: farm.live.all(), rates: farm.pairRates };
+}
+
 function createFarm({ config, clock, random, log, version }: GatewayOptions): Farm {
   const inflight = new Inflight();
   const waitingRoom = new WaitingRoom();
@@ -150,8 +154,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
   const deadlineQueue = new DeadlineQueue({
     clock,
     isOn: () => farm.config.scheduling === "deadline",
-    pairs: (request) =>
-      pairsNow({ context: routingContext(farm, 0), calls: farm.live.all(), rates: farm.pairRates }, request),
+    pairs: (request) => pairsNow(slotsOf(farm), request),
     besides: () => waitingRoom,
   });
   const metrics = new Metrics({

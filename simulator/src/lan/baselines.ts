@@ -30,12 +30,14 @@ export function baselines(farm: LanFarm, trace: Trace, targetMs: number): NamedF
     () => ({ policy: "greedy" }),
   );
   const warmWith = (name: string, change: (gateway: GatewayConfig) => GatewayConfig): NamedFarm => ({
-    name: `the same, ${name}`,
+    name: `warm first, greedy, ${name}`,
     farm: withGateway(warmFirst, change),
   });
   const [most] = mostAsked(trace);
   const kept =
-    most === undefined ? null : { name: `the same, ${most} kept warm`, farm: withKeptWarm(warmFirst, most, 1) };
+    most === undefined
+      ? null
+      : { name: `warm first, greedy, ${most} kept warm`, farm: withKeptWarm(warmFirst, most, 1) };
   return [
     { name: "round-robin, arrival order", farm: first },
     { name: "warm first, greedy", farm: warmFirst },
@@ -54,7 +56,7 @@ export function baselines(farm: LanFarm, trace: Trace, targetMs: number): NamedF
 }
 
 /** The names of the trace, the most asked for first. */
-export function mostAsked({ applications, app }: Trace): string[] {
+function mostAsked({ applications, app }: Trace): string[] {
   const counts = new Uint32Array(applications.length);
   for (const one of app) counts[one] = (counts[one] ?? 0) + 1;
   return applications

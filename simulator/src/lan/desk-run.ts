@@ -14,7 +14,7 @@ export interface DeskRunDeps {
   clock: Pick<Clock, "now">;
   catalog: { readonly current: TrackedCatalog };
   /** The worker is told. */
-  give(kind: "load" | "unload", worker: string, model: string): void;
+  give: (kind: "load" | "unload", worker: string, model: string) => void;
 }
 
 /** The gateway's books of orders in virtual time. A worker takes every order, at once. */

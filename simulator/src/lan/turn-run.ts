@@ -72,7 +72,7 @@ export class TurnRun {
     call: CallRun,
     waiting: Waiting,
     { group, request }: { group: string; request: RoutingRequest },
-    acts: Pick<QueuedRequest, "send" | "goOn"> & { relaxed(at: number): void; refuse(): void },
+    acts: { send: QueuedRequest["send"]; goOn: () => void; relaxed: (at: number) => void; refuse: () => void },
   ): (() => void) | null {
     const queued: QueuedRequest = {
       ...waiting,
