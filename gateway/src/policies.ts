@@ -39,6 +39,7 @@ export { DeadlineQueue, type QueuedRequest } from "./scheduling/deadline-queue.t
 export { PairRates } from "./scheduling/pair-rates.ts";
 export { pairsNow, type SentCall } from "./scheduling/pairs-now.ts";
 export { canBeginNow, type Waiting } from "./scheduling/queue-round.ts";
+export { expectedShare, type ObservedShare } from "./placement/live/observed-share.ts";
 export { type Hopeless, LstImh, earliestFinish, hopelessOf } from "./scheduling/lst-imh.ts";
 export { byDeadline, type Job, type Machine, MooreHodgson, timeAt } from "./scheduling/moore-hodgson.ts";
 export {
