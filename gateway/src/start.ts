@@ -16,7 +16,7 @@ import { OpenBatches } from "./batching/open-batches.ts";
 import { DrainRate } from "./admission/drain-rate.ts";
 import { DeadlineQueue } from "./scheduling/deadline-queue.ts";
 import { PairRates } from "./scheduling/pair-rates.ts";
-import { pairsNow } from "./scheduling/pairs-now.ts";
+import { pairsNow, type SlotsView } from "./scheduling/pairs-now.ts";
 import { WaitingRoom } from "./admission/waiting-room.ts";
 import { breakerNews } from "./catalog/breaker-news.ts";
 import { CatalogPoller } from "./catalog/poller.ts";
@@ -39,6 +39,7 @@ import { markOf } from "./proxy/headers.ts";
 import { leaveGone } from "./proxy/leave-gone.ts";
 import { LiveRequests } from "./proxy/live-requests.ts";
 import { RetryBudget } from "./proxy/retry-budget.ts";
+import { routingContext } from "./proxy/routing-context.ts";
 import { SilenceWatch } from "./proxy/silence-watch.ts";
 import { WaitComments } from "./proxy/wait-comments.ts";
 import { type Reloaded, reloadFarm } from "./reload.ts";
@@ -132,6 +133,10 @@ function applyPolled(farm: Farm, event: CatalogEvent): void {
   farm.catalog.apply(event);
 }
 
+function slotsOf(farm: Farm): SlotsView {
+  return { context: routingContext(farm, 0), calls: farm.live.all(), rates: farm.pairRates };
+}
+
 function createFarm(options: GatewayOptions): Farm {
   const { config, clock, random, log, version } = options;
   const inflight = new Inflight();
@@ -148,7 +153,7 @@ function createFarm(options: GatewayOptions): Farm {
   const deadlineQueue = new DeadlineQueue({
     clock,
     isOn: () => farm.config.scheduling === "deadline",
-    pairs: (request) => pairsNow(farm, request),
+    pairs: (request) => pairsNow(slotsOf(farm), request),
     besides: () => waitingRoom,
     failed: (err) => log.error({ err }, "the queue by deadlines failed: who waits there goes on without it"),
   });

@@ -3,7 +3,7 @@ import { seededRandom } from "@farmgate/shared";
 import { engineOptionsSchema, planAnswer, type Trace } from "@farmgate/simulator";
 
 /** Requests of a burst at most, milliseconds between two of them and between two bursts, on average. */
-const BURST = { most: 12, gapMs: 60, pauseMs: 1_200 };
+const BURST = { most: 12, gapMs: 60, pauseMs: 1_000 };
 const WORDS = { least: 20, most: 900 };
 const ANSWER = { least: 20, most: 90 };
 

@@ -10,24 +10,25 @@ import { type Program, startEngine, startProgram } from "../soak/farm/programs.t
 
 /** By agent: the models that its engine has, of which it holds one at a time. */
 const BOXES = {
-  "box-1": ["code", "big"],
-  "box-2": ["code", "chat"],
-  "box-3": ["chat", "small"],
-  "box-4": ["small", "big"],
+  "box-1": ["code", "chat"],
+  "box-2": ["chat", "small"],
+  "box-3": ["small", "code"],
+  "box-4": ["code", "chat", "small"],
 } as const;
-export const MODELS = ["code", "chat", "small", "big"] as const;
+export const MODELS = ["code", "chat", "small"] as const;
 /** In the engine's words. */
 const ENGINE = { load: "1500ms", slots: 3, promptTokensPerSecond: 3_000, tokensPerSecond: 60 };
 const FLAGS =
   `--load ${ENGINE.load} --max-loaded 2 --slots ${ENGINE.slots} --prompt-speed ${ENGINE.promptTokensPerSecond} ` +
   `--tokens-per-second ${ENGINE.tokensPerSecond}`;
 
-/** What of the gateway's file differs: the place for more policies. */
+/** An agent unloads for admins alone. */
+const KEY = "admin-of-the-measured-farm";
+
+/** What of the gateway's file differs. */
 export interface Variant {
   name: string;
   gateway: Record<string, unknown>;
-  /** The simulator knows this variant. */
-  predicted: boolean;
 }
 
 export interface FarmPlan {
@@ -46,10 +47,11 @@ export async function planFarm({ gateway }: Variant): Promise<FarmPlan> {
   const agents = names.map((name, i) => ({
     name,
     listen: { port: portOf(1 + names.length + i) },
+    keys: [{ name: "gateway", key: KEY, admin: true }],
     engines: [{ url: `http://127.0.0.1:${portOf(1 + i)}`, engine: "llama-server", slots: ENGINE.slots, poll: "1s" }],
   }));
   const workers = agents.map(({ name, listen }) => {
-    return { name, url: `http://127.0.0.1:${listen.port}`, engine: "agent" };
+    return { name, url: `http://127.0.0.1:${listen.port}`, engine: "agent", apiKey: KEY };
   });
   const own = { listen: { port: portOf(0) }, health: { interval: "1s" }, sseComments: 0, workers };
   return { gateway: { ...own, ...gateway }, agents, engines };
@@ -86,7 +88,7 @@ export async function startFarm(children: Children, plan: FarmPlan): Promise<Liv
   return {
     gateway,
     async loads() {
-      const all = await Promise.all(agents.map(({ url }) => getJson<{ swaps: number }>(`${url}/health`)));
+      const all = await Promise.all(agents.map(({ url }) => getJson<{ swaps: number }>(`${url}/health`, KEY)));
       return all.reduce((sum, { swaps }) => sum + swaps, 0);
     },
   };

@@ -1,7 +1,8 @@
 // `npm run measure -- prediction`: a farm of four agents replays bursts in real time, and the simulator says before how
 // that ends.
+import { loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { replay, spreadOf, summarize, type Trace } from "@farmgate/simulator";
+import { replay, type Spread, spreadOf, summarize, type Trace } from "@farmgate/simulator";
 import type { Children } from "../bench/process/children.ts";
 import { aligned } from "../bench/report/table.ts";
 import { ask } from "../harness/ask.ts";
@@ -13,14 +14,20 @@ const TARGET_MS = 3_000;
 const PATIENCE_MS = 60_000;
 const SEED = 1;
 
+const DEADLINE = { scheduling: "deadline", deadlines: { firstByte: `${TARGET_MS}ms` } };
+/** Windows that are short beside the run, so that it acts within it. */
+const PLACEMENT = { mode: "auto", target: `${TARGET_MS}ms`, window: "4s", stableEvery: "5s", hold: "5s" };
 const VARIANTS: readonly Variant[] = [
-  { name: "greedy", gateway: {}, predicted: true },
-  { name: "greedy, waitOrSwap", gateway: { routing: { waitOrSwap: true } }, predicted: true },
+  { name: "greedy", gateway: {} },
+  { name: "deadline", gateway: DEADLINE },
+  { name: "placement: auto", gateway: { placement: PLACEMENT } },
+  { name: "deadline, placement: auto", gateway: { ...DEADLINE, placement: PLACEMENT } },
 ];
 
-/** What was seen, or predicted. Times to the first token in milliseconds. */
+/** What was seen, or predicted. */
 interface Seen {
-  firstMs: readonly number[];
+  /** Milliseconds to the first token of what was answered. */
+  first: Spread;
   missed: number;
   onTime: number;
   loads: number;
@@ -32,10 +39,14 @@ export async function measurePrediction(children: Children, { quick }: { quick: 
   console.log(`${questions.length} requests, bursts of ${MODELS.join(", ")}, on time within ${TARGET_MS / 1_000} s`);
   for (const variant of VARIANTS) {
     const plan = await planFarm(variant);
-    const predicted = variant.predicted ? predict(plan, trace) : null;
-    const seen = await live(await startFarm(children, plan), questions);
+    const predicted = predict(plan, trace);
+    const farm = await startFarm(children, plan);
+    const [before = 0] = loadavg();
+    const seen = await live(farm, questions);
+    const [after = 0] = loadavg();
     await children.endRunning();
-    console.log(`\n${aligned(rows(variant.name, seen, predicted))}`);
+    console.log(`\nload average ${before.toFixed(1)} at the start, ${after.toFixed(1)} at the end`);
+    console.log(aligned(rows(variant.name, seen, predicted)));
   }
 }
 
@@ -43,9 +54,8 @@ function predict(plan: Parameters<typeof simulatedFarm>[0], trace: Trace): Seen 
   const farm = simulatedFarm(plan);
   const settings = { seed: SEED, callerTimeoutMs: PATIENCE_MS, targetMs: TARGET_MS };
   const run = replay(farm, trace, settings);
-  const { onTime, loads, requests, served } = summarize(farm, trace, run, settings);
-  const firstMs = [...run.ledger.firstTokenAt].map((at, i) => at - (trace.at[i] ?? 0)).filter((ms) => ms >= 0);
-  return { firstMs, missed: requests - served, onTime, loads, lastEndMs: run.endedAt };
+  const { ttft, onTime, loads, requests, served } = summarize(farm, trace, run, settings);
+  return { first: ttft, missed: requests - served, onTime, loads, lastEndMs: run.endedAt };
 }
 
 /** Asks each question at its time, whatever became of those before. */
@@ -71,23 +81,22 @@ async function live(farm: LiveFarm, questions: readonly Question[]): Promise<See
   }
   await Promise.all(answers);
   const onTime = firstMs.filter((ms) => ms <= TARGET_MS).length / questions.length;
-  return { firstMs, missed, onTime, loads: (await farm.loads()) - before, lastEndMs };
+  return { first: spreadOf(firstMs), missed, onTime, loads: (await farm.loads()) - before, lastEndMs };
 }
 
-function rows(name: string, seen: Seen, predicted: Seen | null): string[][] {
+function rows(name: string, seen: Seen, predicted: Seen): string[][] {
   const figures: [string, (seen: Seen) => number, number][] = [
-    ["first token: p50, s", ({ firstMs }) => spreadOf(firstMs).p50 / 1_000, 2],
-    ["... p90", ({ firstMs }) => spreadOf(firstMs).p90 / 1_000, 2],
-    ["... p99", ({ firstMs }) => spreadOf(firstMs).p99 / 1_000, 2],
-    ["... mean", ({ firstMs }) => spreadOf(firstMs).mean / 1_000, 2],
+    ["first token: p50, s", ({ first }) => first.p50 / 1_000, 2],
+    ["... p90", ({ first }) => first.p90 / 1_000, 2],
+    ["... p99", ({ first }) => first.p99 / 1_000, 2],
+    ["... mean", ({ first }) => first.mean / 1_000, 2],
     ["on time, %", ({ onTime }) => 100 * onTime, 1],
-    ["missed", ({ missed }) => missed, 0],
+    ["not answered", ({ missed }) => missed, 0],
     ["loads", ({ loads }) => loads, 0],
     ["last answer, s", ({ lastEndMs }) => lastEndMs / 1_000, 1],
   ];
   const lines = figures.map(([figure, of, digits]) => {
     const real = of(seen);
-    if (predicted === null) return [figure, real.toFixed(digits), "-", "-"];
     const told = of(predicted);
     const share = real === 0 ? "" : ` (${told >= real ? "+" : ""}${((100 * (told - real)) / real).toFixed(1)} %)`;
     return [figure, real.toFixed(digits), told.toFixed(digits), `${(told - real).toFixed(digits)}${share}`];

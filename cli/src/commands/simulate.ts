@@ -17,6 +17,7 @@ export function addSimulateCommand(program: Command, io: Io, finish: (exitCode: 
     .option("--model <name>", "the model that a trace without names asks for")
     .option("--what-if <file>", "another farm file, to be compared with the first")
     .option("--requests <n>", "of the made-up day", countFlag, 3_000)
+    .option("--at-once", "in place of the day: all of them within a second")
     .option("--target <duration>", "the first token within this counts as on time", durationFlag, 10_000)
     .option("--patience <duration>", "callers leave after this", durationFlag, 600_000)
     .option("--no-advice", "do not try what would help")

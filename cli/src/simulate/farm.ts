@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import {
+  AT_ONCE_WORDS,
   baselines,
+  builtInBurst,
   builtInDay,
   DAY_WORDS,
   type LanFarm,
@@ -31,6 +33,7 @@ export interface FarmOptions {
   model?: string;
   whatIf?: string;
   requests: number;
+  atOnce?: boolean;
   seed: number;
   /** Milliseconds. */
   target: number;
@@ -70,7 +73,7 @@ export async function simulateFarm(options: FarmOptions, io: Io): Promise<number
   const settings = { seed: options.seed, callerTimeoutMs: options.patience, targetMs: options.target };
   const farms: NamedFarm[] = [
     { name: "as configured", farm: first.farm },
-    ...baselines(first.farm, trace),
+    ...baselines(first.farm, trace, options.target),
     ...(other === null ? [] : [{ name: `what if: ${options.whatIf}`, farm: other.farm }]),
   ];
   const runs = farms.map(({ name, farm }) => {
@@ -122,7 +125,10 @@ async function trafficOf(
   options: FarmOptions,
   farm: LanFarm,
 ): Promise<{ trace: Trace; traffic: string; notes: readonly string[] }> {
-  const { trace: file, model, requests, seed } = options;
+  const { trace: file, model, requests, atOnce, seed } = options;
+  if (file === undefined && atOnce === true) {
+    return { trace: builtInBurst(farm, requests, seed), traffic: AT_ONCE_WORDS, notes: [] };
+  }
   if (file === undefined) return { trace: builtInDay(farm, requests, seed), traffic: DAY_WORDS, notes: [] };
   const named = model === undefined ? {} : { application: model };
   const read = await openTrace(file, named).catch((error: unknown) => {

@@ -75,6 +75,15 @@ describe("farmgate simulate", () => {
     expect(JSON.parse((await simulate(...args)).stdout)).toEqual({ ...told, written: [] });
   });
 
+  it("tells swaps and makespan of many that come at once, by policy", async () => {
+    const args = ["--farm", file("farm.yaml"), "--requests", "30", "--at-once", "--no-advice"];
+    const { code, stdout } = await simulate(...args);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/30 requests within/);
+    expect(stdout).toMatch(/swaps .*makespan/);
+    expect(stdout).toContain("round-robin, arrival order");
+  });
+
   it("has an example to begin with", async () => {
     const { code, stdout } = await simulate("--farm", EXAMPLE, "--requests", "60", "--no-advice");
     expect(code).toBe(0);

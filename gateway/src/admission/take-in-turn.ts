@@ -6,8 +6,7 @@ import { choose } from "../routing/choose.ts";
 import type { RoutingRequest } from "../routing/types.ts";
 import { mayRelax, wishesOfKey } from "../scheduling/asked-deadline.ts";
 import type { QueuedRequest } from "../scheduling/deadline-queue.ts";
-import { timeAt } from "../scheduling/moore-hodgson.ts";
-import type { Waiting } from "../scheduling/queue-round.ts";
+import { canBeginNow, type Waiting } from "../scheduling/queue-round.ts";
 import { type Deadline, deadlineAt, missError } from "../scheduling/relaxed-deadline.ts";
 import { tokensOf } from "../tokens-of-bytes.ts";
 import { afterOthers } from "./come-again.ts";
@@ -69,11 +68,7 @@ function takeFree(farm: Farm, call: Call, request: RoutingRequest, waiting: Wait
   if (ahead > 0) return null;
   const { name } = decision.choice.worker.config;
   const { instances, restMs } = farm.deadlineQueue.slots({ ...request, only: name });
-  const { deadline, streamed, tokens } = waiting;
-  const endsBy = deadline === null ? Number.POSITIVE_INFINITY : deadlineAt(deadline) + (streamed ? restMs : 0);
-  const job = { processing: tokens, deadline: endsBy };
-  const now = farm.clock.now();
-  const fits = instances.some((one) => one.availableAt <= now && one.availableAt + timeAt(one, job) <= endsBy);
+  const fits = canBeginNow(waiting, instances, restMs, farm.clock.now());
   return fits ? take(farm, call, request, decision.choice) : null;
 }
 

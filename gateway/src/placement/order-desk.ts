@@ -155,6 +155,13 @@ export class OrderDesk {
     return answer;
   }
 
+  /** The same for who does not wait: `ended` is told why the order failed; null: it was taken. */
+  tell(kind: "load" | "unload", pair: OrderedPair, ended: (failed: string | null) => void): void {
+    // Nobody waits for what becomes of it: an end that nobody foresaw is told as any other.
+    const failed = (error: unknown) => ended(`it failed (${String(error)})`);
+    void this[kind](pair).then(({ reason }) => ended(reason), failed);
+  }
+
   async #send(
     entry: WorkerEntry,
     { worker, model }: OrderedPair,

@@ -1,27 +1,44 @@
 import { nameKey } from "@farmgate/shared";
 import type { CatalogModel } from "@farmgate/engines";
 import type { WorkerEntry } from "../catalog/types.ts";
-import type { Farm } from "../farm.ts";
-import type { Call } from "../proxy/call.ts";
-import { routingContext } from "../proxy/routing-context.ts";
 import { modelSlots, workerSlots } from "../routing/capacity.ts";
 import { standingWith } from "../routing/standing.ts";
-import type { RoutingRequest } from "../routing/types.ts";
+import type { RoutingContext, RoutingRequest } from "../routing/types.ts";
 import type { PairNow, UnderWay } from "./instances.ts";
+import type { PairRates } from "./pair-rates.ts";
 import { tokensOf } from "../tokens-of-bytes.ts";
 
+/** A request at the gateway, as far as slots are concerned. Times in milliseconds on the clock of `now`. */
+export interface SentCall {
+  /** The worker of which it holds a place; null: none. */
+  readonly place: string | null;
+  readonly upstreamModel: string;
+  readonly askedAt: number | null;
+  readonly firstByteAt: number | null;
+  /** What was sent; null: nothing yet. */
+  readonly sent: { readonly bytes: number } | null;
+}
+
+/** What slots are predicted by. */
+export interface SlotsView {
+  context: RoutingContext;
+  /** All that are at the gateway. */
+  calls: readonly SentCall[];
+  rates: Pick<PairRates, "of">;
+}
+
 /** The workers of the two best sets for the request, as they stand at this moment. */
-export function pairsNow(farm: Farm, request: RoutingRequest): PairNow[] {
-  const context = routingContext(farm, 0);
-  const placed = callsByPlace(farm);
+export function pairsNow(view: SlotsView, request: RoutingRequest): PairNow[] {
+  const { context, rates } = view;
+  const placed = callsByPlace(view);
   const pairs: PairNow[] = [];
-  for (const entry of farm.catalog.current.workers) {
+  for (const entry of context.catalog.workers) {
     const model = entry.byKey.get(request.key);
     const { set } = standingWith(entry, model, request, context);
     if (set !== "leading" && set !== "loading") continue;
     const { name } = entry.config;
-    const rate = farm.pairRates.of(name, ownKey(request, model));
-    const underWay = underWayAt(farm, entry, model, request, placed.get(name) ?? []);
+    const rate = rates.of(name, ownKey(request, model));
+    const underWay = underWayAt(view, entry, model, request, placed.get(name) ?? []);
     const loadMs = set === "loading" ? loadLeftMs(model, underWay, context.now) : 0;
     pairs.push({ worker: name, slots: slotsOf(entry, model), underWay, loadMs, rate });
   }
@@ -29,9 +46,9 @@ export function pairsNow(farm: Farm, request: RoutingRequest): PairNow[] {
 }
 
 /** Requests that have a place, by its worker: most of many are those that wait. */
-function callsByPlace({ live }: Farm): Map<string, Call[]> {
-  const placed = new Map<string, Call[]>();
-  for (const call of live.all()) {
+function callsByPlace({ calls }: SlotsView): Map<string, SentCall[]> {
+  const placed = new Map<string, SentCall[]>();
+  for (const call of calls) {
     if (call.place === null) continue;
     const there = placed.get(call.place);
     if (there === undefined) placed.set(call.place, [call]);
@@ -42,11 +59,11 @@ function callsByPlace({ live }: Farm): Map<string, Call[]> {
 
 /** Slots of the model's own hold its own requests, those of the whole worker hold all. */
 function underWayAt(
-  farm: Farm,
+  { context: { inflight, now } }: SlotsView,
   entry: WorkerEntry,
   model: CatalogModel | undefined,
   request: RoutingRequest,
-  calls: readonly Call[],
+  calls: readonly SentCall[],
 ): UnderWay[] {
   const { name } = entry.config;
   const own = modelSlots(model ?? null) !== null;
@@ -54,14 +71,14 @@ function underWayAt(
   const found = calls
     .filter((call) => !own || nameKey(call.upstreamModel) === key)
     .map((call) => ({
-      sentAt: call.askedAt ?? farm.clock.now(),
+      sentAt: call.askedAt ?? now,
       firstByteAt: call.firstByteAt,
       tokens: tokensOf(call.sent?.bytes ?? 0),
     }))
     .sort((a, b) => a.sentAt - b.sentAt);
   // A place that was just taken is counted before its request has been sent.
-  const counted = own ? farm.inflight.pair(name, request.key) : farm.inflight.worker(name);
-  while (found.length < counted) found.push({ sentAt: farm.clock.now(), firstByteAt: null, tokens: 0 });
+  const counted = own ? inflight.pair(name, request.key) : inflight.worker(name);
+  while (found.length < counted) found.push({ sentAt: now, firstByteAt: null, tokens: 0 });
   return found;
 }
 

@@ -73,6 +73,18 @@ export function decideRound<W extends Waiting>(
   return round;
 }
 
+/** Whether one of the slots is free now and makes it in time. */
+export function canBeginNow(
+  { deadline, streamed, tokens }: Pick<Waiting, "deadline" | "streamed" | "tokens">,
+  instances: readonly Instance[],
+  restMs: number,
+  now: number,
+): boolean {
+  const endsBy = deadline === null ? Number.POSITIVE_INFINITY : deadlineAt(deadline) + (streamed ? restMs : 0);
+  const job = { processing: tokens, deadline: endsBy };
+  return instances.some((one) => one.availableAt <= now && one.availableAt + timeAt(one, job) <= endsBy);
+}
+
 /** When the first byte of its answer comes at best, and what an idle worker takes to it. */
 export function firstByteAtBest(
   { tokens, streamed }: Pick<Waiting, "tokens" | "streamed">,

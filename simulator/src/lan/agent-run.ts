@@ -174,7 +174,7 @@ export class AgentRun implements WorkerRun {
       case "give-up":
       case "poll":
       case "look":
-      case "place":
+      case "timer":
         return;
     }
   }

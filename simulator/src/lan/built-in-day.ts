@@ -33,38 +33,64 @@ export const DAY_WORDS =
   "half of the rest for the next, and so on; 40 % of them ask two models by turns), busiest at 15:00 and a tenth of that " +
   "at night; prompts around 900 tokens, answers around 180";
 
+export const AT_ONCE_WORDS =
+  "made up, within a second: 15 % of them embeddings; of the others half for the first model of the file, half of the rest " +
+  "for the next, and so on; prompts around 900 tokens, answers around 180";
+
+/** So many requests for the models of the farm within a second, in any order, of the lengths of the built-in day. */
+export function builtInBurst(farm: LanFarm, requests: number, seed: number): Trace {
+  const random = chanceOf(seed, 1);
+  const { chats, embedders } = modelNames(farm);
+  const builder = new TraceBuilder();
+  if (chats.length + embedders.length === 0) return builder.build();
+  for (let i = 0; i < requests; i += 1) {
+    const embeds = drawsEmbedding(chats, embedders, random);
+    const app = builder.application(embeds ? anyOf(embedders, random) : headFirst(chats, random));
+    builder.add({ at: 1_000 * random(), app, ...tokensOf(embeds, random) });
+  }
+  return builder.build();
+}
+
 /** A day of bursty mixed traffic for the models of the farm, seeded; about so many requests. */
 export function builtInDay(farm: LanFarm, requests: number, seed: number): Trace {
   const random = chanceOf(seed, 0);
-  const names = modelNames(farm);
-  const chats = names.filter(({ kind }) => kind !== "embeddings").map(({ name }) => name);
-  const embedders = names.filter(({ kind }) => kind === "embeddings").map(({ name }) => name);
+  const { chats, embedders } = modelNames(farm);
   const builder = new TraceBuilder();
-  if (names.length === 0) return builder.build();
+  if (chats.length + embedders.length === 0) return builder.build();
   while (builder.length < requests) {
     let at = timeOfDay(random);
-    const embeds = embedders.length > 0 && (chats.length === 0 || random() < DAY.embeddingShare);
+    const embeds = drawsEmbedding(chats, embedders, random);
     const first = embeds ? anyOf(embedders, random) : headFirst(chats, random);
     const other = !embeds && random() < DAY.mixedShare ? headFirst(chats, random) : first;
     const size = Math.ceil(Math.log(1 - random()) / Math.log(1 - 1 / DAY.burst.mean));
     for (let i = 0; i < Math.max(1, size); i += 1) {
       const app = builder.application(random() < 0.5 ? first : other);
-      const input = logNormal(random, embeds ? DAY.embedding : DAY.input);
-      builder.add({ at, app, input, output: embeds ? 0 : logNormal(random, DAY.output) });
+      builder.add({ at, app, ...tokensOf(embeds, random) });
       at += DAY.burst.gapMs * exponential(random);
     }
   }
   return builder.build();
 }
 
+function drawsEmbedding(chats: readonly string[], embedders: readonly string[], random: Random): boolean {
+  return embedders.length > 0 && (chats.length === 0 || random() < DAY.embeddingShare);
+}
+
+function tokensOf(embeds: boolean, random: Random): { input: number; output: number } {
+  const input = logNormal(random, embeds ? DAY.embedding : DAY.input);
+  return { input, output: embeds ? 0 : logNormal(random, DAY.output) };
+}
+
 /** The models of the farm, in the order of its file. */
-function modelNames(farm: LanFarm): { name: string; kind: string }[] {
+function modelNames(farm: LanFarm): { chats: string[]; embedders: string[] } {
   const seen = new Map<string, { name: string; kind: string }>();
   for (const worker of farm.workers) {
     const models = worker.kind === "agent" ? worker.models.map(({ served }) => served) : worker.options.models;
     for (const { name, kind } of models) if (!seen.has(name)) seen.set(name, { name, kind: kindOf(name, kind) });
   }
-  return [...seen.values()];
+  const named = (isEmbedder: boolean) =>
+    [...seen.values()].filter(({ kind }) => (kind === "embeddings") === isEmbedder).map(({ name }) => name);
+  return { chats: named(false), embedders: named(true) };
 }
 
 function kindOf(name: string, told: string | null): string {

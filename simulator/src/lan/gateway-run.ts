@@ -22,10 +22,15 @@ import {
   type WorkerConfig,
 } from "@farmgate/gateway/policies";
 import type { PollResult } from "@farmgate/engines";
-import { type Api, nameKey } from "@farmgate/shared";
+import { type Api, FarmError, nameKey } from "@farmgate/shared";
+import { CallRun } from "./call-run.ts";
+import { type AskedRequest, CODES, type GatewayDoer, type LeftBy, type RefusedBy } from "./gateway-doer.ts";
+import { TurnRun } from "./turn-run.ts";
 
 /** A request at the gateway. */
 interface Routed {
+  call: CallRun;
+  name: ResolvedName;
   request: RoutingRequest;
   tried: Set<string>;
   /** Fallbacks that are still to be tried. */
@@ -35,16 +40,6 @@ interface Routed {
   at: { choice: Choice; release: () => void; foundSlot: boolean; sentAt: number; firstMs: number } | null;
   /** It waits for a worker. */
   leaveRoom: (() => void) | null;
-}
-
-/** What becomes of a request that was put to the gateway. */
-export interface GatewayDoer {
-  readonly now: number;
-  /** Send it there. `holdsPrefix`: the worker answered its conversation last. */
-  send(request: number, worker: string, model: string, holdsPrefix: boolean): void;
-  /** Nothing can serve it. */
-  refused(request: number, why: "unknown" | "no_worker" | "full"): void;
-  catalogChanged(): void;
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -59,6 +54,7 @@ export class GatewayRun {
   readonly #learned = new Learned();
   readonly #room = new WaitingRoom();
   readonly #routed = new Map<number, Routed>();
+  readonly #turn: TurnRun;
   /** What each worker told last. */
   readonly #told = new Map<string, PollResult>();
   /** By conversation: who answered it last. */
@@ -75,17 +71,38 @@ export class GatewayRun {
     this.#isBlind = isBlind;
     this.#names = nameRules(config.models);
     this.catalog = reduce(this.catalog, { type: "configured", workers }, 0, config.health);
+    this.#turn = new TurnRun({
+      config,
+      clock: doer.clock,
+      room: this.#room,
+      context: () => this.#context(0),
+      calls: () => [...this.#routed.values()].map(({ call }) => call),
+    });
   }
 
-  /** `conversation`: whose prompts have a beginning in common; `hasPrefix`: this one has some of it. */
-  arrive(place: number, conversation: number, asked: string, hasPrefix: boolean): void {
+  get now(): number {
+    return this.#doer.clock.now();
+  }
+
+  arrive(place: number, { model, tokens, conversation, hasPrefix, deadlineAt }: AskedRequest): void {
     const isBound = hasPrefix && this.#config.routing.affinity;
     const prefixWorker = isBound ? (this.#lastWorker.get(conversation) ?? null) : null;
-    const name = resolveName(asked, this.#names, this.catalog);
+    const name = resolveName(model, this.#names, this.catalog);
     const request = this.#asRequest(name, prefixWorker);
-    this.#routed.set(place, { request, tried: new Set(), next: null, conversation, at: null, leaveRoom: null });
+    const call = new CallRun(tokens, deadlineAt, this.#doer.clock);
+    const routed = {
+      call,
+      name,
+      request,
+      tried: new Set<string>(),
+      next: null,
+      conversation,
+      at: null,
+      leaveRoom: null,
+    };
+    this.#routed.set(place, routed);
     this.#noteUse(request.key);
-    this.#route(place, name);
+    this.#route(place);
   }
 
   polled(worker: string, startedAt: number, told: PollResult): void {
@@ -96,16 +113,24 @@ export class GatewayRun {
     const result = this.#isBlind ? withoutResidency(told) : told;
     const before = this.catalog.version;
     const event = { type: "polled", worker, startedAt, result } as const;
-    this.catalog = reduce(this.catalog, event, this.#doer.now, this.#config.health);
+    this.catalog = reduce(this.catalog, event, this.now, this.#config.health);
     if (this.catalog.version === before) return;
     this.#room.wake();
+    this.#turn.wake();
     this.#doer.catalogChanged();
   }
 
-  /** The first token comes so long after it was sent. */
+  /** The worker lets it out of its queue. */
+  turnCame(place: number): void {
+    this.#routed.get(place)?.call.turnCame();
+  }
+
+  /** The first token comes at that time. */
   firstToken(place: number, at: number): void {
     const routed = this.#routed.get(place);
-    if (routed?.at != null) routed.at.firstMs = at - routed.at.sentAt;
+    if (routed?.at == null) return;
+    routed.at.firstMs = at - routed.at.sentAt;
+    routed.call.begun(at);
   }
 
   served(place: number): void {
@@ -114,8 +139,9 @@ export class GatewayRun {
     const { choice, sentAt, firstMs, foundSlot } = routed.at;
     const { name } = choice.worker.config;
     this.#lastWorker.set(routed.conversation, name);
-    this.#learn(choice, foundSlot, firstMs, this.#doer.now - sentAt);
-    this.#leave(place, routed);
+    this.#learn(choice, foundSlot, firstMs, this.now - sentAt);
+    this.#turn.answered(routed.call);
+    this.#leave(place, routed, null);
   }
 
   /** The worker did not take it: the next one. */
@@ -125,46 +151,105 @@ export class GatewayRun {
     const { release } = routed.at;
     routed.at = null;
     release();
-    this.#route(place, null);
+    this.#route(place);
   }
 
   /** The worker that has it; null: it waits here, or is not here any more. */
-  leave(place: number): string | null {
+  leave(place: number, why: LeftBy): string | null {
     const routed = this.#routed.get(place);
     if (routed === undefined) return null;
     const worker = routed.at?.choice.worker.config.name ?? null;
-    this.#leave(place, routed);
+    this.#leave(place, routed, why);
     return worker;
   }
 
+  /** Its deadline as it is now, in virtual milliseconds; null: it has none, or is not here any more. */
+  deadlineOf(place: number): number | null {
+    return this.#routed.get(place)?.call.deadlineAt ?? null;
+  }
+
+  /** Whether it waits here for a worker. */
   isWaiting(place: number): boolean {
     return this.#routed.get(place)?.leaveRoom != null;
   }
 
-  #leave(place: number, routed: Routed): void {
+  /** `why` null: it was served. */
+  #leave(place: number, routed: Routed, why: LeftBy | RefusedBy | null): void {
     this.#routed.delete(place);
+    const listed = this.catalog.union.get(routed.request.key);
+    if (listed !== undefined) {
+      const served = { status: why === null ? 200 : null, error: why === null ? null : new FarmError(CODES[why], "") };
+      this.#doer.ended(listed.key, routed.call, served);
+    }
     routed.leaveRoom?.();
     routed.at?.release();
   }
 
-  #route(place: number, name: ResolvedName | null): void {
+  #refuse(place: number, routed: Routed, why: RefusedBy): void {
+    this.#leave(place, routed, why);
+    this.#doer.refused(place, why);
+  }
+
+  /** With `scheduling: deadline` it waits for its turn first, unless it goes at once; as in the gateway. */
+  #route(place: number): void {
     const routed = this.#routed.get(place);
     if (routed === undefined) return;
+    const { call, request, tried } = routed;
+    if (!this.#turn.isOn || tried.size > 0) return this.#routeNow(place, routed);
+    const group = groupOf(request, tried);
+    const waiting = this.#turn.waitingOf(call);
+    const decision = this.#turn.inGroup(group) === 0 ? choose(request, this.#context(0), NONE) : null;
+    if (decision?.kind === "send" && this.#turn.canBegin(waiting, request, decision.choice.worker.config.name)) {
+      return this.#send(place, routed, decision.choice);
+    }
+    // It may go, or be refused, before it is all the way in.
+    let isIn = true;
+    const out = () => {
+      isIn = false;
+      routed.leaveRoom = null;
+    };
+    const leave = this.#turn.enter(
+      call,
+      waiting,
+      { group, request },
+      {
+        send: (worker) => {
+          const there = choose({ ...request, only: worker }, this.#context(0), NONE);
+          if (there.kind !== "send") return false;
+          out();
+          this.#send(place, routed, there.choice);
+          return true;
+        },
+        goOn: () => {
+          out();
+          this.#routeNow(place, routed);
+        },
+        refuse: () => {
+          out();
+          this.#refuse(place, routed, "deadline");
+        },
+        relaxed: (at) => this.#doer.relaxed(place, at),
+      },
+    );
+    if (leave === null) this.#refuse(place, routed, "full");
+    else if (isIn) routed.leaveRoom = leave;
+  }
+
+  #routeNow(place: number, routed: Routed): void {
     const { request, tried } = routed;
     const ahead = this.#config.routing.waitOrSwap ? this.#room.inGroup(groupOf(request, tried)) : 0;
     const decision = choose(request, this.#context(ahead), tried);
     if (decision.kind === "send") return this.#send(place, routed, decision.choice);
     if (decision.kind === "wait") return this.#wait(place, routed);
-    if (name !== null) routed.next = fallbacksOf(name, this.#names, ["*"], this.catalog);
+    if (tried.size === 0) routed.next ??= fallbacksOf(routed.name, this.#names, ["*"], this.catalog);
     const other = routed.next?.shift();
     if (other !== undefined) {
       routed.request = this.#asRequest(other, null);
       routed.tried = new Set();
-      return this.#route(place, null);
+      return this.#route(place);
     }
-    this.#routed.delete(place);
     const why = decision.code === "model_not_found" ? "unknown" : "no_worker";
-    this.#doer.refused(place, tried.size > 0 ? "full" : why);
+    this.#refuse(place, routed, tried.size > 0 ? "full" : why);
   }
 
   #wait(place: number, routed: Routed): void {
@@ -177,7 +262,7 @@ export class GatewayRun {
         if (decision.kind === "wait") return false;
         routed.leaveRoom = null;
         if (decision.kind === "send") this.#send(place, routed, decision.choice);
-        else this.#route(place, null);
+        else this.#routeNow(place, routed);
         return true;
       },
       turnAway: () => {},
@@ -186,8 +271,7 @@ export class GatewayRun {
       routed.leaveRoom = () => this.#room.leave(waiter);
       return;
     }
-    this.#routed.delete(place);
-    this.#doer.refused(place, "full");
+    this.#refuse(place, routed, "full");
   }
 
   #send(place: number, routed: Routed, choice: Choice): void {
@@ -201,10 +285,13 @@ export class GatewayRun {
     const leave = this.inflight.enter(name, request.key);
     const release = () => {
       leave();
+      routed.call.place = null;
       this.#room.wake();
+      this.#turn.wake();
     };
     routed.tried.add(name);
-    routed.at = { choice, release, foundSlot, sentAt: this.#doer.now, firstMs: 0 };
+    routed.call.sentTo(choice);
+    routed.at = { choice, release, foundSlot, sentAt: this.now, firstMs: 0 };
     this.#doer.send(place, name, choice.upstreamModel, this.#lastWorker.get(routed.conversation) === name);
   }
 
@@ -218,7 +305,9 @@ export class GatewayRun {
 
   #noteUse(key: string): void {
     const listed = this.catalog.union.get(key);
-    if (listed !== undefined) this.recentUse.asked(listed.key, this.#doer.now);
+    if (listed === undefined) return;
+    this.recentUse.asked(listed.key, this.now);
+    this.#doer.asked(listed.key);
   }
 
   #asRequest({ key, name, worker }: ResolvedName, prefixWorker: string | null): RoutingRequest {
@@ -229,7 +318,7 @@ export class GatewayRun {
   #context(waitingAhead: number): RoutingContext {
     const { strategy, waitOrSwap } = this.#config.routing;
     const { catalog, inflight, lastCopies } = this;
-    const plain = { catalog, inflight, turns: this.#turns, strategy, now: this.#doer.now };
+    const plain = { catalog, inflight, turns: this.#turns, strategy, now: this.now };
     if (this.#isBlind) return plain;
     if (!waitOrSwap) return { ...plain, lastCopies };
     return { ...plain, lastCopies, pricing: { learned: this.#learned, inflight, waitingAhead } };

@@ -3,13 +3,11 @@ import {
   decideLoads,
   meantCopies,
   nameRules,
-  NO_ORDERS,
-  observed,
-  type OrderBook,
-  ordered,
   type PlacementView,
+  type WantedCopies,
   wantedCopies,
 } from "@farmgate/gateway/policies";
+import type { DeskRun } from "./desk-run.ts";
 import type { GatewayRun } from "./gateway-run.ts";
 
 /** Changes of the catalogue that come together are looked at together, in milliseconds; as the gateway does. */
@@ -19,32 +17,37 @@ export const REGULAR_MS = 2_000;
 
 /** The gateway's `models.keepWarm` in virtual time. */
 export class KeeperRun {
-  readonly #asked;
-  #orders: OrderBook = NO_ORDERS;
+  readonly #asked: readonly WantedCopies[];
+  readonly #gateway: GatewayRun;
+  readonly #desk: DeskRun;
 
-  constructor({ models }: GatewayConfig) {
+  constructor({ models }: GatewayConfig, gateway: GatewayRun, desk: DeskRun) {
     this.#asked = wantedCopies(models.keepWarm, nameRules(models));
+    this.#gateway = gateway;
+    this.#desk = desk;
   }
 
+  /** Nothing is to be kept warm. */
   get isIdle(): boolean {
     return this.#asked.length === 0;
   }
 
-  /** What the gateway would order now. */
-  look(gateway: GatewayRun, now: number): readonly { worker: string; model: string }[] {
-    const { catalog } = gateway;
-    const wanted = meantCopies(this.#asked, catalog);
-    this.#orders = observed(this.#orders, catalog, new Set(wanted.map(({ key }) => key)), now);
-    const loads = decideLoads(wanted, this.view(gateway, now));
-    for (const { worker, key, model } of loads) {
-      const entry = catalog.workers.find(({ config }) => config.name === worker);
-      const wasFailed = entry?.byKey.get(key)?.state === "failed";
-      this.#orders = ordered(this.#orders, { worker, key, model, wasFailed }, now);
-    }
-    return loads;
+  get wanted(): readonly WantedCopies[] {
+    return meantCopies(this.#asked, this.#gateway.catalog);
   }
 
-  view({ catalog, inflight, recentUse, lastCopies }: GatewayRun, now: number): PlacementView {
-    return { catalog, orders: this.#orders, inflight, recentUse, lastCopies, now };
+  /** Orders what the gateway would order now. */
+  look(): void {
+    const { wanted } = this;
+    this.#desk.look(wanted.map(({ key }) => key));
+    for (const { worker, key, model } of decideLoads(wanted, this.view())) {
+      this.#desk.tell("load", { worker, key, model }, () => {});
+    }
+  }
+
+  view(): PlacementView {
+    const { catalog, inflight, recentUse, lastCopies, now } = this.#gateway;
+    const { book: orders, unloading } = this.#desk;
+    return { catalog, orders, unloading, inflight, recentUse, lastCopies, now };
   }
 }

@@ -1,28 +1,23 @@
-import type { PlacementView } from "@farmgate/gateway/policies";
-import { type Random, seededRandom } from "@farmgate/shared";
+import { askedMs, PlacementController } from "@farmgate/gateway/policies";
+import { type Clock, type Random, seededRandom } from "@farmgate/shared";
 import type { Trace } from "../trace/types.ts";
+import { clockOf } from "../virtual/clock-of.ts";
 import { EventQueue } from "../virtual/event-queue.ts";
 import { AgentRun } from "./agent-run.ts";
 import { answerTimes } from "./answer-times.ts";
+import { DeskRun } from "./desk-run.ts";
 import { EngineRun } from "./engine-run.ts";
 import type { LanFarm, LanWorker } from "./farm.ts";
+import type { GatewayDoer, LeftBy } from "./gateway-doer.ts";
 import { GatewayRun } from "./gateway-run.ts";
 import { GATHER_MS, KeeperRun, REGULAR_MS } from "./keeper-run.ts";
 import { Ledger, OUTCOME, type Outcome } from "./ledger.ts";
 import type { LanEvent, LanHost, WorkerFigures, WorkerRun } from "./worker-run.ts";
 
-/** Who decides on loads beside the requests. */
-export interface LanPlacement {
-  everyMs: number;
-  decide(view: PlacementView): readonly { do: "load" | "unload"; worker: string; model: string }[];
-}
-
 export interface ReplayOptions {
   seed: number;
   /** After so many milliseconds without its whole answer a caller leaves. */
   callerTimeoutMs: number;
-  /** Absent: none beside `models.keepWarm`. */
-  placement?: LanPlacement;
 }
 
 export interface Replay {
@@ -34,6 +29,9 @@ export interface Replay {
   endedAt: number;
   events: number;
 }
+
+/** What placement says of its plans nobody reads. */
+const SILENT = { info: () => {}, warn: () => {} };
 
 /** How far a poll may come before or after its time, as the gateway has it. */
 const JITTER = 0.1;
@@ -57,7 +55,9 @@ class World implements LanHost {
   readonly #workers: readonly WorkerRun[];
   readonly #placeOf: ReadonlyMap<string, number>;
   readonly #gateway: GatewayRun;
+  readonly #clock: Clock;
   readonly #keeper: KeeperRun;
+  readonly #placement: PlacementController;
   #isLookDue = false;
   #open: number;
   #played = 0;
@@ -71,8 +71,25 @@ class World implements LanHost {
     this.#ledger = new Ledger(trace.at.length);
     this.#placeOf = new Map(farm.workers.map(({ config }, i) => [config.name, i]));
     const configs = farm.workers.map(({ config }) => config);
+    this.#clock = clockOf(
+      () => this.now,
+      (ms, run) => this.at(ms, { do: "timer", run }),
+    );
     this.#gateway = new GatewayRun(farm.gateway, configs, farm.ignoresResidency, this.#doer());
-    this.#keeper = new KeeperRun(farm.gateway);
+    const deps = { clock: this.#clock, catalog: this.#catalog() };
+    const desk = new DeskRun({ ...deps, give: (kind, worker, model) => this.#workerNamed(worker)?.[kind](model) });
+    this.#keeper = new KeeperRun(farm.gateway, this.#gateway, desk);
+    this.#placement = new PlacementController({
+      ...deps,
+      desk,
+      keeper: this.#keeper,
+      inflight: this.#gateway.inflight,
+      random: seededRandom(options.seed + 1),
+      log: SILENT,
+      count: () => {},
+    });
+    // What a farm has learned before is no part of its file.
+    this.#placement.configure({ ...farm.gateway.placement, stateDir: null });
     this.#workers = farm.workers.map((worker, i) =>
       worker.kind === "agent"
         ? new AgentRun(i, worker, this, longestAnswerMs(worker, trace))
@@ -83,8 +100,8 @@ class World implements LanHost {
   run(): Replay {
     for (const worker of this.#workers) if (worker instanceof AgentRun) worker.begin();
     for (const [i] of this.#workers.entries()) this.#poll(i);
-    if (!this.#keeper.isIdle) this.at(0, { do: "look", regular: true });
-    if (this.#options.placement !== undefined) this.at(0, { do: "place" });
+    if (this.#looks) this.at(0, { do: "look", regular: true });
+    this.#placement.start();
     if (this.#open > 0) this.at(this.#trace.at[0] ?? 0, { do: "arrive", request: 0 });
     while (this.#open > 0) {
       const next = this.#events.pop();
@@ -126,20 +143,38 @@ class World implements LanHost {
 
   granted(request: number, queuedMs: number): void {
     this.#ledger.queuedMs[request] = queuedMs;
+    this.#gateway.turnCame(request);
   }
 
-  #doer() {
-    const now = () => this.now;
+  /** Whether anybody gives orders. */
+  get #looks(): boolean {
+    return !this.#keeper.isIdle || this.#farm.gateway.placement.mode !== "off";
+  }
+
+  #catalog() {
+    const gateway = this.#gateway;
     return {
-      get now() {
-        return now();
+      get current() {
+        return gateway.catalog;
       },
-      send: (request: number, worker: string, model: string, holdsPrefix: boolean) =>
-        this.#send(request, worker, model, holdsPrefix),
-      refused: (request: number, why: "unknown" | "no_worker" | "full") =>
-        this.#end(request, why === "unknown" ? OUTCOME.unknown : OUTCOME.refused),
+    };
+  }
+
+  #doer(): GatewayDoer {
+    return {
+      clock: this.#clock,
+      send: (...sent) => this.#send(...sent),
+      refused: (request, why) => this.#end(request, why === "unknown" ? OUTCOME.unknown : OUTCOME.refused),
+      relaxed: (request, at) => this.at(at, { do: "give-up", request, why: "deadline" }),
+      asked: (key) => this.#placement.asked(key, this.now),
+      ended: (key, call, served) => {
+        const figures = this.#placement.figuresOf(call, served);
+        const { prompt, output } = call.tokens;
+        const usage = served.status === null ? null : { prompt, completion: output };
+        if (figures !== null) this.#placement.ended(key, figures, usage);
+      },
       catalogChanged: () => {
-        if (this.#keeper.isIdle || this.#isLookDue) return;
+        if (!this.#looks || this.#isLookDue) return;
         this.#isLookDue = true;
         this.at(this.now + GATHER_MS, { do: "look", regular: false });
       },
@@ -156,8 +191,8 @@ class World implements LanHost {
         return this.#poll(event.worker);
       case "look":
         return this.#look(event.regular);
-      case "place":
-        return this.#place();
+      case "timer":
+        return event.run();
       case "answered":
       case "loaded":
       case "unloaded":
@@ -167,26 +202,36 @@ class World implements LanHost {
   }
 
   #arrive(request: number): void {
-    const { at, app, applications, prefix, deadline } = this.#trace;
+    const { at, app, applications, input, output, prefix, deadline } = this.#trace;
     const next = request + 1;
     if (next < at.length) this.at(at[next] ?? 0, { do: "arrive", request: next });
     const place = app[request] ?? 0;
     this.at(this.now + this.#options.callerTimeoutMs, { do: "give-up", request, why: "caller" });
     const conversation = place * 65_536 + this.#keyOf(request);
-    const limit = deadline?.[request] ?? 0;
-    if (limit > 0) this.at(this.now + limit, { do: "give-up", request, why: "deadline" });
-    this.#gateway.arrive(request, conversation, applications[place] ?? "", (prefix?.[request] ?? 0) > 0);
+    const limit = askedMs(deadline?.[request] || null, null, this.#farm.gateway.deadlines);
+    const deadlineAt = limit === null ? null : this.now + limit;
+    if (deadlineAt !== null) this.at(deadlineAt, { do: "give-up", request, why: "deadline" });
+    const model = applications[place] ?? "";
+    const tokens = { prompt: input[request] ?? 0, output: output[request] ?? 0 };
+    const hasPrefix = (prefix?.[request] ?? 0) > 0;
+    this.#gateway.arrive(request, { model, tokens, conversation, hasPrefix, deadlineAt });
     if (!this.#gateway.isWaiting(request)) return;
     this.at(this.now + this.#farm.gateway.limits.queueWait, { do: "give-up", request, why: "queue" });
   }
 
-  #giveUp(request: number, why: "caller" | "queue" | "deadline"): void {
+  #giveUp(request: number, why: LeftBy): void {
     if (!this.#ledger.isOpen(request)) return;
     if (why === "queue" && !this.#gateway.isWaiting(request)) return;
-    if (why === "deadline" && (this.#ledger.firstTokenAt[request] ?? 0) <= this.now) return;
-    const worker = this.#gateway.leave(request);
+    if (why === "deadline" && !this.#isLate(request)) return;
+    const worker = this.#gateway.leave(request, why);
     if (worker !== null) this.#workers[this.#placeOf.get(worker) ?? -1]?.leave(request);
     this.#end(request, OUTCOME.timedOut);
+  }
+
+  /** No token has come, and its deadline was not made a later one. */
+  #isLate(request: number): boolean {
+    const hasBegun = (this.#ledger.firstTokenAt[request] ?? 0) <= this.now;
+    return !hasBegun && (this.#gateway.deadlineOf(request) ?? 0) <= this.now;
   }
 
   #send(request: number, worker: string, model: string, holdsPrefix: boolean): void {
@@ -221,18 +266,7 @@ class World implements LanHost {
   #look(regular: boolean): void {
     if (regular) this.at(this.now + REGULAR_MS, { do: "look", regular });
     else this.#isLookDue = false;
-    for (const { worker, model } of this.#keeper.look(this.#gateway, this.now)) this.#workerNamed(worker)?.load(model);
-  }
-
-  #place(): void {
-    const { placement } = this.#options;
-    if (placement === undefined) return;
-    this.at(this.now + placement.everyMs, { do: "place" });
-    for (const order of placement.decide(this.#keeper.view(this.#gateway, this.now))) {
-      const run = this.#workerNamed(order.worker);
-      if (order.do === "load") run?.load(order.model);
-      else run?.unload(order.model);
-    }
+    this.#keeper.look();
   }
 
   #workerNamed(name: string): WorkerRun | undefined {

@@ -12,7 +12,8 @@ export type LanEvent =
   | { do: "wake"; worker: number; mark: number }
   /** The gateway looks whether copies are missing. */
   | { do: "look"; regular: boolean }
-  | { do: "place" };
+  /** Of the gateway's own timers. */
+  | { do: "timer"; run(): void };
 
 /** What a worker is told of the farm around it, and tells it. */
 export interface LanHost {

@@ -29,6 +29,9 @@ const gateway = fc.record({
     waitOrSwap: fc.boolean(),
   }),
   models: fc.record({ keepWarm: fc.constantFrom({}, { a: 1, b: 2 }) }),
+  scheduling: fc.constantFrom("greedy", "deadline"),
+  deadlines: fc.record({ firstByte: fc.constantFrom("0s", "8s"), relax: fc.boolean() }),
+  placement: fc.constantFrom("off", "advise", { mode: "auto", window: "3s", stableEvery: "4s", hold: "2s" }),
 });
 
 describe("a replay of any trace on any farm", () => {
@@ -53,7 +56,7 @@ describe("a replay of any trace on any farm", () => {
           expect(replay(farm, trace, settings)).toEqual(first);
         },
       ),
-      { numRuns: 15 },
+      { numRuns: 25 },
     );
   });
 });

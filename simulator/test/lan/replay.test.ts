@@ -79,11 +79,86 @@ describe("a farm of two", () => {
     expect(loadsOf[1]?.get("chat")).toBe(1);
     expect(summary.workers[1]?.served).toBeGreaterThan(5);
   });
+});
 
-  it("takes the orders of who places models", () => {
-    const placement = { everyMs: 1_000, decide: () => [{ do: "load" as const, worker: "two", model: "code" }] };
-    const { loadsOf } = replay(farmOf(boxes), trickle, { ...SETTINGS, placement });
-    expect(loadsOf[1]?.get("code")).toBe(1);
+describe("deadlines in virtual time", () => {
+  const box = farmOf([{ name: "box", models: { chat: { ...MODEL, slots: 1, loaded: true } } }]);
+  const withDeadlines = (deadlines: object) =>
+    farmOf([{ name: "box", models: { chat: { ...MODEL, slots: 1, loaded: true } } }], {
+      scheduling: "deadline",
+      deadlines,
+    });
+  // Answers of a second each teach how fast the box is.
+  const lessons = Array.from({ length: 5 }, (_, i) => ({ at: i * 2_000, model: "chat" }));
+  const crowd = (deadline: number) =>
+    traceOf([...lessons, ...asks(6, { model: "chat", deadline }).map((ask) => ({ ...ask, at: 20_000 }))]);
+  const afterLessons = <T>(values: Iterable<T>) => [...values].slice(lessons.length);
+
+  it("refuse at once what cannot be made, and serve the others in time", () => {
+    const trace = crowd(2_500);
+    const { ledger } = run(withDeadlines({}), trace);
+    const served = afterLessons(ledger.outcome).filter((one) => one === OUTCOME.served).length;
+    expect(served).toBeGreaterThanOrEqual(2);
+    expect(served).toBeLessThanOrEqual(3);
+    const late = [...ledger.firstTokenAt].filter((at, i) => at - (trace.at[i] ?? 0) > 2_500);
+    expect(late).toEqual([]);
+    expect(new Set(afterLessons(ledger.outcome))).toEqual(new Set([OUTCOME.served, OUTCOME.refused]));
+    // They are told before their time is over.
+    const refused = afterLessons(ledger.endedAt).filter((_, i) => afterLessons(ledger.outcome)[i] === OUTCOME.refused);
+    expect(Math.max(...refused)).toBeLessThan(22_500);
+  });
+
+  it("are made longer where they may be", () => {
+    const { ledger } = run(withDeadlines({ relax: true }), crowd(2_500));
+    expect(afterLessons(ledger.outcome)).toEqual(Array.from({ length: 6 }, () => OUTCOME.served));
+  });
+
+  it("end the wait of who is still waiting in a greedy queue", () => {
+    const { ledger } = run(box, crowd(2_500));
+    const late = afterLessons(ledger.outcome).filter((one) => one === OUTCOME.timedOut).length;
+    expect(late).toBeGreaterThanOrEqual(3);
+    const byDefault = farmOf([{ name: "box", models: { chat: MODEL } }], { deadlines: { firstByte: "2s" } });
+    expect(run(byDefault, crowd(0)).summary.timedOut).toBeGreaterThan(0);
+  });
+
+  it("let the tightest go first", () => {
+    const pair = [
+      { at: 20_100, model: "chat", deadline: 9_000 },
+      { at: 20_200, model: "chat", deadline: 3_000 },
+    ];
+    const { ledger } = run(withDeadlines({}), traceOf([...lessons, { at: 20_000, model: "chat" }, ...pair]));
+    const [, long, tight] = afterLessons(ledger.startedAt);
+    expect(tight).toBeLessThan(long ?? 0);
+  });
+});
+
+describe("placement in virtual time", () => {
+  const models = { chat: MODEL, code: MODEL };
+  const farm = (mode: string) =>
+    farmOf(
+      [
+        { name: "one", models: { ...models, chat: { ...MODEL, loaded: true } } },
+        { name: "two", models: { ...models, code: { ...MODEL, loaded: true } } },
+        { name: "three", models },
+      ],
+      { placement: { mode, target: "2s", window: "4s", hold: "5s", stableEvery: "5s" } },
+    );
+  // More than one copy can serve, for a minute; then nothing.
+  const crowd = traceOf([
+    ...Array.from({ length: 90 }, (_, i) => ({ at: i * 700, model: "chat" })),
+    { at: 400_000, model: "code" },
+  ]);
+
+  it("loads another copy of what is asked for too much, and lets it go when that is over", () => {
+    const off = run(farm("off"), crowd);
+    const auto = run(farm("auto"), crowd);
+    expect(off.loadsOf[2]?.get("chat")).toBeUndefined();
+    expect(auto.loadsOf[2]?.get("chat")).toBe(1);
+    expect(auto.summary.onTime).toBeGreaterThan(off.summary.onTime + 0.2);
+  });
+
+  it("orders nothing where it only advises", () => {
+    expect(run(farm("advise"), crowd).ledger).toEqual(run(farm("off"), crowd).ledger);
   });
 });
 

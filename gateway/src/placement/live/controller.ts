@@ -2,7 +2,6 @@ import { type Clock, formatDuration, type Random } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
 import type { CatalogStore } from "../../catalog/store.ts";
 import type { Served } from "../../proxy/accounts.ts";
-import type { Call } from "../../proxy/call.ts";
 import type { InflightByModel } from "../../routing/types.ts";
 import type { Keeper } from "../keeper.ts";
 import type { OrderDesk, OrderedPair } from "../order-desk.ts";
@@ -14,17 +13,22 @@ import { Observations } from "./observations.ts";
 import { OracleKeeper } from "./oracle-keeper.ts";
 import { type MadePlan, type Planner, planWith } from "./plan-with.ts";
 import { poolsPlanner } from "./pools-planner.ts";
-import { requestFigures, type UncountedFigures } from "./request-figures.ts";
+import { type EndedCall, requestFigures, type UncountedFigures } from "./request-figures.ts";
 import type { PlacementSettings } from "./settings.ts";
 import { spansOf } from "./spans.ts";
 
+/** Whom it gives its orders to. */
+export interface PlacementDesk extends Pick<OrderDesk, "book" | "unloading" | "stopped" | "whyNoUnload" | "tell"> {
+  keepsAll: boolean;
+}
+
 export interface ControllerDeps {
   clock: Clock;
-  log: Log;
-  catalog: CatalogStore;
+  log: Pick<Log, "info" | "warn">;
+  catalog: Pick<CatalogStore, "current">;
   inflight: InflightByModel;
   keeper: Pick<Keeper, "view" | "wanted">;
-  desk: OrderDesk;
+  desk: PlacementDesk;
   random: Random;
   /** How it plans; absent: by the two pools. */
   planner?: (settings: PlacementSettings) => Planner;
@@ -47,6 +51,8 @@ interface Session {
   trouble: string | null;
   retryAt: number;
   turns: LearningTurns;
+  /** When a request last came or ended. */
+  usedAt: number;
   /** What was said of plans, by when it last came up. */
   said: Map<string, number>;
   /** Since when each copy is to go, by the id of the replica. */
@@ -101,6 +107,7 @@ export class PlacementController {
       trouble: null,
       retryAt: 0,
       turns: new LearningTurns(settings.window, clock.now()),
+      usedAt: clock.now(),
       said: new Map(),
       leaving: new Map(),
     };
@@ -125,11 +132,13 @@ export class PlacementController {
 
   /** A request for the model of this key of the catalogue came. */
   asked(key: string, now: number): void {
-    this.#session?.seen.asked(key, now);
+    if (this.#session === null) return;
+    this.#session.usedAt = now;
+    this.#session.seen.asked(key, now);
   }
 
   /** What there is to be told of a request that has ended; null: nothing, placement is off. */
-  figuresOf(call: Call, served: Served): UncountedFigures | null {
+  figuresOf(call: EndedCall, served: Served): UncountedFigures | null {
     return this.#session === null ? null : requestFigures(call, served, this.#session.settings.target);
   }
 
@@ -139,8 +148,11 @@ export class PlacementController {
     figures: UncountedFigures,
     usage: { prompt: number | null; completion: number | null } | null,
   ): void {
+    if (this.#session === null) return;
     const tokens = { input: usage?.prompt ?? null, output: usage?.completion ?? null };
-    this.#session?.seen.ended(key, { ...figures, ...tokens }, this.#deps.clock.now());
+    const now = this.#deps.clock.now();
+    this.#session.usedAt = now;
+    this.#session.seen.ended(key, { ...figures, ...tokens }, now);
   }
 
   /** For metrics: copies that the plan counts, those that nothing may touch left out. */
@@ -210,7 +222,7 @@ export class PlacementController {
     session.deeds.look();
     const inUse = seen.inUse(now);
     const { oracle } = session.learning;
-    if (inUse.length === 0 || oracle === null) return null;
+    if (inUse.length === 0 || oracle === null || isQuiet(session, now)) return null;
     oracle.look(catalog.current, inUse, now);
     const turns = session.turns.take(inUse, now);
     if (turns.length > 0) {
@@ -305,4 +317,10 @@ export class PlacementController {
     const does = settings.mode === "advise" ? "placement would" : "placement is to";
     log.info({ model, workers, reason: action.reason, not: why }, `${does} ${action.kind} ${model}`);
   }
+}
+
+/** No load is left that could have changed since the last plan: then `stableEvery` is often enough. */
+function isQuiet({ usedAt, plan, settings }: Session, now: number): boolean {
+  if (plan === null || plan.at <= usedAt + settings.window) return false;
+  return now < plan.at + settings.stableEvery;
 }

@@ -3,15 +3,14 @@ import type { CatalogStore } from "../../catalog/store.ts";
 import type { OrderDesk, OrderedPair } from "../order-desk.ts";
 import { orderFor } from "../orders.ts";
 import type { PoolAction } from "../pools/types.ts";
-import type { OrderAnswer } from "../send-order.ts";
 import { hasWarmCopy } from "../usable.ts";
 import { replicaId } from "./farm-bins.ts";
 import type { Guarded } from "./guard-actions.ts";
 
 export interface DeedsDeps {
   clock: Clock;
-  catalog: CatalogStore;
-  desk: OrderDesk;
+  catalog: Pick<CatalogStore, "current">;
+  desk: Pick<OrderDesk, "book" | "stopped" | "tell">;
   /** Whether the copy may go now that the one that replaces it is there. */
   mayGo(pair: OrderedPair): boolean;
   count(kind: string, result: string): void;
@@ -78,14 +77,14 @@ export class Deeds {
   order(guarded: Guarded): void {
     switch (guarded.order) {
       case "load":
-        void this.#load(guarded.load, guarded.after);
+        this.#load(guarded.load, guarded.after);
         break;
       case "unload":
-        void this.#unload(guarded.unload);
+        this.#tell("unload", guarded.unload);
         break;
       case "move":
         this.#moves = [...this.#moves, { load: guarded.load, old: guarded.old, since: this.#deps.clock.now() }];
-        void this.#load(guarded.load, null);
+        this.#tell("load", guarded.load);
         break;
       case "none":
         break;
@@ -108,7 +107,7 @@ export class Deeds {
         // 1a
         if (!isLoaded(old)) return false;
         if (!this.#deps.mayGo(old)) return now - since < MOVE_MS;
-        void this.#unload(old);
+        this.#tell("unload", old);
         return false;
       }
       // 2
@@ -117,15 +116,17 @@ export class Deeds {
     });
   }
 
-  async #load(pair: OrderedPair, after: OrderedPair | null): Promise<void> {
-    if (after !== null && !(await this.#unload(after))) return;
-    this.#note("load", pair, await reasonOf(this.#deps.desk.load(pair)));
+  /** After the copy whose room it is to have has gone. */
+  #load(pair: OrderedPair, after: OrderedPair | null): void {
+    if (after === null) return this.#tell("load", pair);
+    this.#tell("unload", after, () => this.#tell("load", pair));
   }
 
-  async #unload(pair: OrderedPair): Promise<boolean> {
-    const reason = await reasonOf(this.#deps.desk.unload(pair));
-    this.#note("unload", pair, reason);
-    return reason === null;
+  #tell(kind: Deed["kind"], pair: OrderedPair, taken: () => void = () => {}): void {
+    this.#deps.desk.tell(kind, pair, (failed) => {
+      this.#note(kind, pair, failed);
+      if (failed === null) taken();
+    });
   }
 
   #note(kind: Deed["kind"], { worker, model }: OrderedPair, failed: string | null): void {
@@ -134,12 +135,4 @@ export class Deeds {
     this.#deps.count(kind, failed === null ? "taken" : "failed");
     this.#last = [{ at: clock.now(), kind, worker, model, failed }, ...this.#last].slice(0, KEPT);
   }
-}
-
-/** Why the order was not taken; null: it was. Never rejects: nobody waits for what becomes of an order. */
-function reasonOf(answer: Promise<OrderAnswer>): Promise<string | null> {
-  return answer.then(
-    ({ reason }) => reason,
-    (error: unknown) => `it failed (${String(error)})`,
-  );
 }

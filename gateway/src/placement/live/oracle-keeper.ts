@@ -11,9 +11,9 @@ import type { Observations } from "./observations.ts";
 
 export interface OracleKeeperDeps {
   clock: Clock;
-  log: Log;
+  log: Pick<Log, "warn">;
   random: Random;
-  catalog: CatalogStore;
+  catalog: Pick<CatalogStore, "current">;
   seen: () => Observations;
 }
 

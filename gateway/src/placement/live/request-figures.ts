@@ -1,12 +1,20 @@
 import type { Served } from "../../proxy/accounts.ts";
-import type { Call } from "../../proxy/call.ts";
+import type { Call, TryUnderWay } from "../../proxy/call.ts";
 import type { PlacementFigures } from "./observations.ts";
 
 /** All that is known of a request before its answer's usage is read. */
 export type UncountedFigures = Omit<PlacementFigures, "input" | "output">;
 
+/** A request that has ended, as far as placement is concerned. */
+export interface EndedCall
+  extends Pick<Call, "worker" | "warmth" | "arrivedAt" | "askedAt" | "firstByteAt" | "deadlineAt"> {
+  readonly sent: { readonly bytes: number } | null;
+  readonly attempt: Pick<TryUnderWay, "firstDataAt" | "lastDataAt" | "firstByteFrom"> | null;
+  readonly tap: { readonly streamed: boolean };
+}
+
 /** What placement learns of a request that has ended; `targetMs`: for its first byte, where it set no deadline. */
-export function requestFigures(call: Call, served: Served, targetMs: number): UncountedFigures {
+export function requestFigures(call: EndedCall, served: Served, targetMs: number): UncountedFigures {
   const { worker, attempt, sent, warmth, tap } = call;
   const first = attempt?.firstDataAt ?? null;
   const last = attempt?.lastDataAt ?? null;
@@ -29,7 +37,7 @@ export function requestFigures(call: Call, served: Served, targetMs: number): Un
  *    there lies with what was asked.
  */
 function isOnTime(
-  { firstByteAt, deadlineAt, arrivedAt, attempt, askedAt, tap }: Call,
+  { firstByteAt, deadlineAt, arrivedAt, attempt, askedAt, tap }: EndedCall,
   served: Served,
   targetMs: number,
 ) {

@@ -20,7 +20,7 @@ const shape = z.strictObject({
     .default(1),
   /** What was asked within it makes a model hot; a fifth of it tells the rate now, twenty times it what is steady. */
   window: someTime.default(15_000),
-  /** How often the elastic pool and the stable pool are planned. */
+  /** How often the elastic pool and the stable pool are planned; both at the latter while nothing is asked. */
   elasticEvery: someTime.default(500),
   stableEvery: someTime.default(30_000),
   /** How long a copy stays that is not needed any more, and a model in its pool. */
