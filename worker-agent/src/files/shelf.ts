@@ -1,5 +1,5 @@
 import { constants, type Stats } from "node:fs";
-import { type FileHandle, open, realpath, statfs } from "node:fs/promises";
+import { type FileHandle, lstat, open, realpath, statfs } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { makeFolder } from "@farmgate/wire";
 import { hashFile } from "./hash-file.ts";
@@ -84,6 +84,12 @@ export class Shelf {
     const folder = dirname(this.pathOf(path));
     await makeFolder(folder);
     if ((await this.#inside(folder)) === null) throw new Error(`${dirname(path)} leads out of the folder of models`);
+  }
+
+  /** Whether something has that name that no file can take the place of. A link gives way. */
+  async isTaken(path: string): Promise<boolean> {
+    const stats = await lstat(this.pathOf(path)).catch(() => null);
+    return stats !== null && !stats.isFile() && !stats.isSymbolicLink();
   }
 
   /** Bytes that may still be written there. */
