@@ -31,6 +31,7 @@ export {
   type PromotionRule,
 } from "./placement/pools/rules.ts";
 export { type Claim, type Shares, shareOut } from "./placement/pools/share-out.ts";
+export { expectedShare, type ObservedShare } from "./placement/live/observed-share.ts";
 export { type Hopeless, LstImh, earliestFinish, hopelessOf } from "./scheduling/lst-imh.ts";
 export { byDeadline, type Job, type Machine, MooreHodgson, timeAt } from "./scheduling/moore-hodgson.ts";
 export {

@@ -1,5 +1,5 @@
-/** From where weights come. `fork`: from a device of another instance. */
-export type LoadSource = "fork" | "host" | "disk";
+/** From where weights come. `fork`: from a device of another instance; `peer`: from another host's memory. */
+export type LoadSource = "fork" | "peer" | "host" | "disk";
 
 /** The weights that a host's memory keeps, the least lately used go first; and the queue before its disk. */
 export class HostStore {

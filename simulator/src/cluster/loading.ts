@@ -23,7 +23,8 @@ export function weightPages(state: ClusterState, app: number): number {
  * 1. From an instance of the application that is ready: the one whose links are free first. Live loads are passed on
  *    from one to the next (a multicast chain), so they never queue there.
  * 2. From host memory, when each host has a copy.
- * 3. From disk, one load after the other.
+ * 3. From another host's memory.
+ * 4. From disk, one load after the other.
  */
 export function cheapestLoad(state: ClusterState, app: number, devices: readonly number[], isLive: boolean): LoadPlan {
   const { now, shape, parameters } = state;
@@ -49,6 +50,11 @@ export function cheapestLoad(state: ClusterState, app: number, devices: readonly
   }
   if (plan !== null) return plan;
   // 3
+  if (state.hosts.some((host) => host.has(app))) {
+    const ms = parameters.hostConstantMs + (1000 * share) / shape.remoteRate;
+    return { source: "peer", ms, from: null };
+  }
+  // 4
   const queued = Math.max(...hosts.map((host) => state.hosts[host]?.diskFreeAt ?? 0), now) - now;
   const ms = queued + parameters.diskConstantMs + (1000 * weightBytes) / shape.diskRate;
   return { source: "disk", ms, from: null };
@@ -75,6 +81,7 @@ function beginLoad(state: ClusterState, instance: Instance): void {
   }
   const constant = {
     fork: parameters.peerConstantMs,
+    peer: parameters.hostConstantMs,
     host: parameters.hostConstantMs,
     disk: parameters.diskConstantMs,
   };

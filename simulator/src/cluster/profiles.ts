@@ -5,7 +5,8 @@ import type { Application, ClusterShape, ModelProfile } from "./types.ts";
 /**
  * The published system's: 768 devices of 64 GB, of which its packer may use 58. Compute and bandwidth are about half and
  * three quarters of such a device's data sheet. The peer rate makes a fork of a full device 742 ms with its constant, the
- * host rate makes waking one 2,712 ms: both as published. The disk is ten times slower than the link from host memory.
+ * host rate makes waking one 2,712 ms: both as published. Another host's memory
+ * is read at half of that rate, by a network card for every two devices; the disk is ten times slower than one link.
  */
 export const PUBLISHED_SHAPE: ClusterShape = {
   hosts: 48,
@@ -15,6 +16,7 @@ export const PUBLISHED_SHAPE: ClusterShape = {
   deviceBandwidth: 1.2e12,
   peerRate: 148e9,
   hostRate: 22.4e9,
+  remoteRate: 11.2e9,
   diskRate: 2.24e9,
   hostMemory: 1.5e12,
 };
@@ -70,12 +72,16 @@ function experts(
 /** A mean prompt, by which limits are set; tokens. */
 const MEAN_PROMPT = 1_000;
 
+/** Requests that a replica in good use decodes at once. A lone one touches few of a mixture's experts, and tells little. */
+export const USUAL_BATCH = 32;
+
 /**
- * Its limits by one rule for all: five times what a mean prompt takes an idle replica, at least half a second; and three
- * times a lone request's step, at least 25 ms.
+ * Its limits by one rule for all: five times what a mean prompt takes an idle replica, at least half a second; and twice
+ * the step of a usual batch, at least 25 ms.
  */
 export function applicationOf(name: string, model: ModelProfile, shape: ClusterShape = PUBLISHED_SHAPE): Application {
   const ttftMs = Math.max(500, 5 * prefillMs(model, shape, ENGINE_PARAMETERS, MEAN_PROMPT));
-  const tpotMs = Math.max(25, 3 * stepMs(model, shape, ENGINE_PARAMETERS, 1, MEAN_PROMPT));
+  const context = USUAL_BATCH * MEAN_PROMPT;
+  const tpotMs = Math.max(25, 2 * stepMs(model, shape, ENGINE_PARAMETERS, USUAL_BATCH, context));
   return { name, model, ttftMs, tpotMs };
 }

@@ -9,6 +9,17 @@ interface Column {
   total: number;
 }
 
+/** How a request ended. */
+export interface Ended {
+  /** Tokens; null: it was not served to its end. */
+  output: number | null;
+  /** It had its first token. */
+  hasBegun: boolean;
+  /** Its first token, and those after it, kept the application's limits. */
+  firstInTime: boolean;
+  restInTime: boolean;
+}
+
 const column = (): Column => ({ ring: new Float64Array(BUCKETS), total: 0 });
 
 /** How an application was asked of late, and how its requests ended. Windows of up to two minutes. */
@@ -21,6 +32,9 @@ export class RecentLoad {
   readonly #outputSquares = column();
   readonly #ended = column();
   readonly #onTime = column();
+  readonly #firstInTime = column();
+  readonly #restInTime = column();
+  readonly #begun = column();
   readonly #all = [
     this.#arrived,
     this.#input,
@@ -30,6 +44,9 @@ export class RecentLoad {
     this.#outputSquares,
     this.#ended,
     this.#onTime,
+    this.#firstInTime,
+    this.#restInTime,
+    this.#begun,
   ];
   #bucket = 0;
 
@@ -40,11 +57,13 @@ export class RecentLoad {
     this.#add(this.#inputSquares, input * input);
   }
 
-  /** `output` counts only of a request that was served. */
-  ended(now: number, output: number | null, isOnTime: boolean): void {
+  ended(now: number, { output, hasBegun, firstInTime, restInTime }: Ended): void {
     this.#turnTo(now);
     this.#add(this.#ended, 1);
-    if (isOnTime) this.#add(this.#onTime, 1);
+    if (hasBegun) this.#add(this.#begun, 1);
+    if (firstInTime) this.#add(this.#firstInTime, 1);
+    if (restInTime) this.#add(this.#restInTime, 1);
+    if (firstInTime && restInTime) this.#add(this.#onTime, 1);
     if (output === null) return;
     this.#add(this.#finished, 1);
     this.#add(this.#output, output);
@@ -72,6 +91,17 @@ export class RecentLoad {
     const first = this.#firstBucket(now, windowMs);
     const ended = this.#sum(this.#ended, first);
     return ended === 0 ? null : this.#sum(this.#onTime, first) / ended;
+  }
+
+  /** Of all that ended, those whose first token came in time; of those that had one, those whose other tokens did. */
+  inTime(now: number, windowMs: number): { first: number | null; rest: number | null } {
+    this.#turnTo(now);
+    const first = this.#firstBucket(now, windowMs);
+    const share = (column: Column, of: Column) => {
+      const all = this.#sum(of, first);
+      return all === 0 ? null : this.#sum(column, first) / all;
+    };
+    return { first: share(this.#firstInTime, this.#ended), rest: share(this.#restInTime, this.#begun) };
   }
 
   #firstBucket(now: number, windowMs: number): number {

@@ -60,7 +60,7 @@ const MOST_SPAN = 8;
  * Of the devices' time, on average: what W0 as it is generated takes at the limits, by arithmetic. All other loads but
  * the burst are scaled to it.
  */
-const MEAN_DEMAND = 0.39;
+const MEAN_DEMAND = 0.23;
 
 export function scenarioOf(name: ScenarioName, { seed, scale = 1, recorded = null }: ScenarioOptions): Scenario {
   switch (name) {

@@ -146,14 +146,14 @@ function end(state: ClusterState, request: number, outcome: Outcome): void {
   const output = trace.output[request] as number;
   const limits = state.applications[app];
   const isDone = outcome === "done";
-  const firstTokenAt = isDone ? (requests.firstTokenAt[request] as number) : now;
+  const known = requests.firstTokenAt[request] as number;
+  const firstTokenAt = isDone ? known : now;
   const startedAt = requests.startedAt[request] as number;
-  const isOnTime =
-    isDone &&
-    limits !== undefined &&
-    firstTokenAt - arrivedAt <= limits.ttftMs &&
-    (output <= 1 || (now - firstTokenAt) / (output - 1) <= limits.tpotMs);
-  state.recent[app]?.ended(now, isDone ? output : null, isOnTime);
+  const hasBegun = !Number.isNaN(known);
+  const firstInTime = limits !== undefined && known - arrivedAt <= limits.ttftMs;
+  const restInTime =
+    isDone && limits !== undefined && (output <= 1 || (now - firstTokenAt) / (output - 1) <= limits.tpotMs);
+  state.recent[app]?.ended(now, { output: isDone ? output : null, hasBegun, firstInTime, restInTime });
   const waitedMs = (Number.isNaN(startedAt) ? now : startedAt) - arrivedAt;
   state.collector.ended(app, arrivedAt, firstTokenAt, now, output, outcome, waitedMs);
 }

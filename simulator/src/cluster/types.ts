@@ -13,6 +13,8 @@ export interface ClusterShape {
   /** Bytes from one device to another, from a host's memory to one device of it, from its disk. */
   peerRate: number;
   hostRate: number;
+  /** Bytes from another host's memory to one device, over the network. */
+  remoteRate: number;
   diskRate: number;
   /** Bytes of weights that a host's memory keeps. */
   hostMemory: number;
@@ -72,6 +74,8 @@ export interface ClusterView {
   load(app: number, windowMs: number): ModelLoad;
   /** Share of those that ended, in the last `windowMs`, within both of its limits; null: none ended. */
   onTime(app: number, windowMs: number): number | null;
+  /** The same for each limit by itself: the first token of all that ended, the tokens after it of those that had one. */
+  inTime(app: number, windowMs: number): { first: number | null; rest: number | null };
   /** Measured lately on the instance: bytes, and shares of its devices' time, summed over them. */
   used(instance: number): { memory: number; compute: number; bandwidth: number };
   /** Milliseconds until an instance of it would be ready on these devices, by the cheapest way. */

@@ -18,6 +18,7 @@ export function viewOf(state: ClusterState): ClusterView {
     waiting: (app) => (state.waiting[app]?.size ?? 0) + (state.handovers[app]?.length ?? 0),
     load: (app, windowMs) => recentOf(state, app).load(state.now, windowMs),
     onTime: (app, windowMs) => recentOf(state, app).onTime(state.now, windowMs),
+    inTime: (app, windowMs) => recentOf(state, app).inTime(state.now, windowMs),
     used(id) {
       const used = { memory: 0, compute: 0, bandwidth: 0 };
       for (const engine of state.byId.get(id)?.engines ?? []) {

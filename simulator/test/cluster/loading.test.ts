@@ -34,6 +34,18 @@ describe("a load", () => {
     expect(notes.ends[0]?.ttft).toBe(50 + 700 + 110);
   });
 
+  test("comes from another host's memory where the own has no copy", () => {
+    // Each host has room for one of the two.
+    const applications = [appOf("a"), appOf("b")];
+    const later = [{ at: 50, act: () => [activate(0, [0]), activate(1, [1])] }];
+    const asks = [
+      { at: 0, output: 1 },
+      { at: 0, app: 1, output: 1 },
+    ];
+    const { notes } = run({ applications, asks, later, shape: { hostMemory: 1e9 } });
+    expect(notes.loads.map(({ source, ms }) => `${source} ${ms}`).sort()).toEqual(["host 700", "peer 1200"]);
+  });
+
   test("comes from a peer before all others, one after the other from the same", () => {
     const asks = [
       { at: 0, output: 1 },

@@ -21,6 +21,7 @@ const SHAPE: ClusterShape = {
   deviceBandwidth: 1e12,
   peerRate: 1e10,
   hostRate: 2e9,
+  remoteRate: 1e9,
   diskRate: 2e8,
   hostMemory: 0,
 };

@@ -1,8 +1,6 @@
 import type { FullFacts, ReferenceDevice } from "./model-facts.ts";
 import type { ModelLoad } from "./types.ts";
 
-/** Requests that a replica decodes at once, near the end of what it can do. */
-const BATCH = 16;
 /** How much of a replica's time is taken when half of the requests are late, and how steep the fall is there. */
 const HALF = 0.9;
 const STEEPNESS = 4;
@@ -13,10 +11,10 @@ const STEEPNESS = 4;
  */
 export function elasticityPrior(facts: FullFacts, device: ReferenceDevice, ofReplica: ModelLoad): number {
   const { requestsPerSecond: rate, inputMean, outputMean, outputVariance } = ofReplica;
-  const { weightBytes, activeParameters, kvBytesPerToken, span } = facts;
+  const { weightBytes, activeParameters, kvBytesPerToken, span, batch } = facts;
   const context = inputMean + (outputMean + outputVariance / Math.max(outputMean, 1)) / 2;
   const compute = (2 * activeParameters * (inputMean + outputMean)) / device.compute;
-  const bandwidth = (outputMean * (weightBytes / BATCH + context * kvBytesPerToken)) / device.bandwidth;
+  const bandwidth = (outputMean * (weightBytes / batch + context * kvBytesPerToken)) / device.bandwidth;
   const busy = (rate * (compute + bandwidth)) / span;
   return 1 / (1 + (busy / HALF) ** STEEPNESS);
 }

@@ -8,6 +8,8 @@ export interface ModelFacts {
   kvBytesPerToken?: number;
   /** Devices that one replica takes; 1. */
   span?: number;
+  /** Requests that one replica decodes at once, near the end of what it can do in time; 16. */
+  batch?: number;
 }
 
 /** What 1 of `compute` and of `bandwidth` is. As reached in practice, per second. */
@@ -40,6 +42,7 @@ export function fullFacts(facts: ModelFacts): FullFacts {
     activeParameters: parameters,
     kvBytesPerToken: usable(facts.kvBytesPerToken) ?? 40_000 * Math.sqrt(parameters / 1e9),
     span: usable(facts.span) ?? 1,
+    batch: usable(facts.batch) ?? 16,
     isGuessed: usable(weightBytes) === null,
   };
 }

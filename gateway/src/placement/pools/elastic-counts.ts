@@ -6,12 +6,13 @@ import { mayUse } from "./packing.ts";
 import { smallestCount } from "./replica-count.ts";
 import type { PoolRules } from "./rules.ts";
 import { type Claim, shareOut } from "./share-out.ts";
-import type { ElasticPlan, ModelView } from "./types.ts";
+import type { ElasticPlan, Growth, ModelView, PoolsState } from "./types.ts";
 
 export interface ElasticCounts {
   /** Replicas by line. */
   counts: ReadonlyMap<string, number>;
   plans: readonly ElasticPlan[];
+  growth: ReadonlyMap<string, Growth>;
   /** Models for which there are too few bins, the coldest. */
   dropped: readonly string[];
   reasons: readonly string[];
@@ -44,18 +45,22 @@ export function countReplicas(
   fleet: Fleet,
   models: readonly ModelView[],
   usable: Uint8Array,
-  plans: readonly ElasticPlan[],
+  { plans, growth: earlier }: Pick<PoolsState, "plans" | "growth">,
   now: number,
   rules: PoolRules,
 ): ElasticCounts {
   const budget = usable.reduce((sum, bin) => sum + bin, 0);
   const [last] = plans;
+  const growth = new Map([...earlier].filter(([, { since }]) => now - since < rules.growthMs));
   const groups = groupsByLine(fleet, models.flatMap(linesOf), usable);
   const placeable = models.filter((model) => linesOf(model).every((line) => groups.get(line) !== 0));
   const claims = placeable.flatMap((model) =>
     linesOf(model).map((line): Claim => {
       const most = groups.get(line) ?? 1;
-      const wanted = smallestCount(line, most, last?.counts.get(line.id) ?? 1, rules);
+      const had = last?.counts.get(line.id);
+      const grown = had === undefined ? most : 2 * (growth.get(line.id)?.from ?? had) + 1;
+      const limit = Math.min(most, grown, line.enough ?? most);
+      const wanted = smallestCount(line, limit, had ?? 1, rules);
       const weight = rules.shareBy === "heat" ? line.heat : wanted * line.span;
       return { id: line.id, model: model.id, span: line.span, wanted, heat: line.heat, weight };
     }),
@@ -69,15 +74,25 @@ export function countReplicas(
     ...nowhere.map((id) => `none of the elastic pool's ${budget} bins can hold ${id}`),
     ...tooMany.map((id) => `${id} does not fit into the elastic pool's ${budget} bins: it is the coldest`),
   ];
-  if (last !== undefined && isSame(counts, last.counts)) return { counts, plans, dropped, reasons };
+  if (last !== undefined && isSame(counts, last.counts)) return { counts, plans, growth, dropped, reasons };
   const spans = new Map(claims.map(({ id, span }) => [id, span]));
   const needed = [...(last?.counts ?? [])].reduce((sum, [id, count]) => sum + count * (spans.get(id) ?? 0), 0);
   const { accepted, reason } = judgePlan(next, plans, needed <= budget, rules.oscillation);
   if (!accepted && last !== undefined) {
-    return { counts: last.counts, plans, dropped, reasons: [...reasons, `the elastic pool stays as it is: ${reason}`] };
+    return {
+      counts: last.counts,
+      plans,
+      growth,
+      dropped,
+      reasons: [...reasons, `the elastic pool stays as it is: ${reason}`],
+    };
   }
   const kept = last === undefined ? [next] : [next, last];
-  return { counts, plans: kept, dropped, reasons: [...reasons, `a new plan for the elastic pool: ${reason}`] };
+  for (const [id, count] of counts) {
+    const from = last?.counts.get(id);
+    if (from !== undefined && count > from && !growth.has(id)) growth.set(id, { since: now, from });
+  }
+  return { counts, plans: kept, growth, dropped, reasons: [...reasons, `a new plan for the elastic pool: ${reason}`] };
 }
 
 /** For each line the groups that could hold a replica, each alone. */

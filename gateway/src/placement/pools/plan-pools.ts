@@ -82,12 +82,13 @@ function planOnce(
   const taken = new Set([...stable.claimed, ...targetsOf(stable.actions, fleet)]);
   const ids = new Set(models.flatMap((model) => linesOf(model).map(({ id }) => id)));
   const usable = elasticBins(fleet, space, ids, taken);
-  const counted = countReplicas(fleet, models, usable, state.plans, now, rules);
+  const counted = countReplicas(fleet, models, usable, state, now, rules);
   const served = models.filter(({ id }) => !counted.dropped.includes(id));
   const places = placeLines(fleet, space, models.flatMap(linesOf), counted.counts, usable, rules);
   const next: PoolsState = {
     ...state,
     plans: counted.plans,
+    growth: counted.growth,
     singleSince: singlesSince(served, counted.counts, state.singleSince, now),
     repackedAt: stable.isSeenThrough ? now : state.repackedAt,
   };

@@ -41,6 +41,11 @@ export interface PoolRules {
   sigmas: number;
   /** Where the target is out of reach: the fewest replicas that come so near to the best share that any number reaches. */
   slack: number;
+  /**
+   * Within as long a line at most doubles its replicas and adds one: what more of them bring is seen only once they serve,
+   * and until then the Oracle can but guess far from all that it has seen.
+   */
+  growthMs: number;
   /** By what bins are shared out when there are too few: what each line wants, or how many tokens it handles. */
   shareBy: "wanted" | "heat";
   oscillation: OscillationRules;
@@ -83,6 +88,7 @@ export const DEFAULT_POOL_RULES: PoolRules = {
   target: 0.95,
   sigmas: 1,
   slack: 0.01,
+  growthMs: 5_000,
   shareBy: "wanted",
   oscillation: {
     windowMs: 5_000,
@@ -99,6 +105,7 @@ export const DEFAULT_POOL_RULES: PoolRules = {
 export const NO_POOLS: PoolsState = {
   pools: new Map(),
   plans: [],
+  growth: new Map(),
   idleSince: new Map(),
   singleSince: new Map(),
   repackedAt: null,

@@ -48,6 +48,11 @@ export interface ModelView {
   demand: Resources;
   /** The share on time with so many replicas, by the Oracle. */
   onTime(replicas: number): Prediction;
+  /**
+   * Elastic replicas beyond which no more are taken, whatever `onTime` says: at so many it is far from using what they
+   * have, and what is late then is late for another reason. Absent: no such number.
+   */
+  enough?: number;
   /** Where it can be loaded at all; null: anywhere. */
   allowed: ReadonlySet<string> | null;
   /**
@@ -81,6 +86,8 @@ export interface PoolsInput {
 export interface PoolsState {
   /** Where each model belongs, and since when (milliseconds). */
   pools: ReadonlyMap<string, { pool: Pool; since: number }>;
+  /** Lines that got more replicas of late: when, and how many they had before. */
+  growth: ReadonlyMap<string, Growth>;
   /** Elastic replica counts and heats of the last plans, the newest first. */
   plans: readonly ElasticPlan[];
   /** Since when each model has had no load (milliseconds). */
@@ -89,6 +96,11 @@ export interface PoolsState {
   singleSince: ReadonlyMap<string, number>;
   /** When the whole stable pool was last looked at; null: never. */
   repackedAt: number | null;
+}
+
+export interface Growth {
+  since: number;
+  from: number;
 }
 
 export interface ElasticPlan {

@@ -54,6 +54,35 @@ describe("how many replicas", () => {
   });
 });
 
+describe("a line that needs many more replicas", () => {
+  const bins = Array.from({ length: 64 }, (_, n) => bin(`b${n}`));
+  const counts = (world: World) => world.replicas.filter(({ state }) => state !== "draining").length;
+  const grow = (world: World) => {
+    const { actions } = world.plan();
+    world.begin(actions);
+    world.finish();
+    return counts(world);
+  };
+
+  it("doubles and adds one within 5 s, from what it had before they began: 1, 3, and then 7", () => {
+    const world = new World(bins, [model("m", [1, 1, 1], { heat: 500 })], always);
+    expect(grow(world)).toBe(1);
+    world.models = [model("m", [1, 1, 1], { heat: 40_000 })];
+    world.now += 500;
+    expect(grow(world)).toBe(3);
+    world.now += 4_900;
+    expect(grow(world)).toBe(3);
+    world.now += 200;
+    expect(grow(world)).toBe(7);
+  });
+
+  it("begins with all that it needs, and never has more than are enough", () => {
+    const needsTen = model("m", [1, 1, 1], { heat: 10_000 });
+    expect(grow(new World(bins, [needsTen], always))).toBe(10);
+    expect(grow(new World(bins, [{ ...needsTen, enough: 4 }], always))).toBe(4);
+  });
+});
+
 describe("whether a plan takes the place of the last one", () => {
   const plan = (at: number, counts: Record<string, number>, heats: Record<string, number> = { a: 1_000, b: 1_000 }) =>
     ({ at, counts: new Map(Object.entries(counts)), heats: new Map(Object.entries(heats)) }) satisfies ElasticPlan;

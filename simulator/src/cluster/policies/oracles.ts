@@ -1,15 +1,18 @@
 import {
   CapacityOracle,
+  DEFAULT_POOL_RULES,
   ElasticityOracle,
+  expectedShare,
   type ModelLoad,
+  type ObservedShare,
   type Prediction,
   type Resources,
   safeDemand,
 } from "@farmgate/gateway/policies";
 import { seededRandom } from "@farmgate/shared";
 import type { ClusterView, InstanceView, Role } from "../types.ts";
+import { USUAL_BATCH } from "../profiles.ts";
 import { lineLoad } from "./line-load.ts";
-import { busyInstances } from "./speeds.ts";
 import { spanOf } from "./spans.ts";
 import { recentLoad } from "./recent-load.ts";
 
@@ -28,11 +31,23 @@ export interface OraclesOptions {
 
 export const ORACLES: Omit<OraclesOptions, "seed"> = {
   sigmas: 1,
-  learnWindowMs: 10_000,
+  learnWindowMs: 5_000,
   maxPoints: 60,
   fitPoints: 40,
   moved: 0.1,
 };
+
+const ROLES = ["both", "prefill", "decode"] as const;
+
+interface Look {
+  count: number;
+  /** Now or at the last look. */
+  fewest: number;
+  isSteady: boolean;
+}
+
+/** The share on time that the pools aim at. */
+const TARGET = DEFAULT_POOL_RULES.target;
 
 interface Answer {
   load: ModelLoad;
@@ -49,6 +64,8 @@ export class Oracles {
   readonly #demands = new Map<number, { load: ModelLoad; learned: number; demand: Resources }>();
   /** Measurements by application. */
   readonly #learned: number[] = [];
+  /** What the last look saw of each line. */
+  readonly #observed = new Map<string, ObservedShare>();
   /** Replicas of each role when it was last looked. */
   readonly #counts = new Map<string, number>();
 
@@ -59,7 +76,7 @@ export class Oracles {
       const model = byName.get(name.slice(0, name.lastIndexOf(".")));
       if (model === undefined) return {};
       const { weightBytes, activeParameters, kvBytesPerToken } = model;
-      return { weightBytes, activeParameters, kvBytesPerToken, span: spanOf(model) };
+      return { weightBytes, activeParameters, kvBytesPerToken, span: spanOf(model), batch: 2 * USUAL_BATCH };
     };
     const { seed, maxPoints, fitPoints } = options;
     const learning = { random: seededRandom(seed), maxPoints, fitPoints };
@@ -80,6 +97,12 @@ export class Oracles {
 
   /** The share on time with so many replicas of a role. */
   onTime(app: number, role: Role, view: ClusterView, load: ModelLoad, replicas: number): Prediction {
+    const rules = { share: TARGET, caution: this.#options.sigmas };
+    const predict = (count: number) => this.#predicted(app, role, view, load, count);
+    return expectedShare(predict, replicas, this.#observed.get(keyOf(app, view, role)) ?? null, rules);
+  }
+
+  #predicted(app: number, role: Role, view: ClusterView, load: ModelLoad, replicas: number): Prediction {
     const key = keyOf(app, view, role);
     const learned = this.#learned[app] ?? 0;
     const known = this.#answers.get(key);
@@ -96,44 +119,36 @@ export class Oracles {
     for (const app of view.applications.keys()) {
       const load = recentLoad(view, app, this.#options.learnWindowMs);
       const active = view.instancesOf(app).filter(({ state }) => state === "active");
-      const wasSteady = this.#isSteady(app, active);
-      if (load.requestsPerSecond === 0 || active.length === 0 || !wasSteady) continue;
+      const [both, prefill, decode] = ROLES.map((role) => this.#look(app, role, active)) as [Look, Look, Look];
+      if (load.requestsPerSecond === 0 || active.length === 0) continue;
       this.#learned[app] = (this.#learned[app] ?? 0) + 1;
-      if (active.every((instance) => isAlone(instance, view))) {
+      const isSteady = both.isSteady && prefill.isSteady && decode.isSteady;
+      if (isSteady && active.every((instance) => isAlone(instance, view))) {
         this.#capacity.observe(keyOf(app, view, "both"), load, usedBy(active, view));
       }
-      this.#learnShares(app, active, view, load);
+      const observe = (role: Role, { count, fewest, isSteady }: Look, inTime: number | null) => {
+        const key = keyOf(app, view, role);
+        if (inTime === null) this.#observed.delete(key);
+        else this.#observed.set(key, { copies: fewest, stood: isSteady, share: inTime });
+        if (!isSteady || count === 0 || inTime === null) return;
+        this.#elasticity.observe(key, lineLoad(load, role), count, inTime);
+      };
+      if (prefill.count + decode.count === 0) observe("both", both, view.onTime(app, this.#options.learnWindowMs));
+      if (both.count > 0) continue;
+      // First tokens are what prefill replicas are for, and those after them what decode replicas are for.
+      const { first, rest } = view.inTime(app, this.#options.learnWindowMs);
+      observe("prefill", prefill, first);
+      observe("decode", decode, rest);
     }
   }
 
-  /** A miss is laid to the role that is busier: of the other one nothing was learned, unless all went well. */
-  #learnShares(app: number, active: readonly InstanceView[], view: ClusterView, load: ModelLoad): void {
-    const application = view.applications[app];
-    const share = view.onTime(app, this.#options.learnWindowMs);
-    if (share === null || application === undefined) return;
-    const count = (role: Role) => active.filter((instance) => instance.role === role).length;
-    const [both, prefill, decode] = [count("both"), count("prefill"), count("decode")];
-    const observe = (role: Role, replicas: number) =>
-      this.#elasticity.observe(keyOf(app, view, role), lineLoad(load, role), replicas, share);
-    if (both > 0 && prefill + decode === 0) observe("both", both);
-    if (both > 0 || prefill === 0 || decode === 0) return;
-    const busy = busyInstances(view.shape, application, load);
-    const isPrefill = busy.prefill / prefill > busy.decode / decode;
-    const wentWell = share >= 0.95;
-    if (isPrefill || wentWell) observe("prefill", prefill);
-    if (!isPrefill || wentWell) observe("decode", decode);
-  }
-
-  /** Whether its replicas are as they were. */
-  #isSteady(app: number, active: readonly InstanceView[]): boolean {
-    let isSteady = true;
-    for (const role of ["both", "prefill", "decode"] as const) {
-      const count = active.filter((instance) => instance.role === role).length;
-      const key = `${app}.${role}`;
-      isSteady &&= this.#counts.get(key) === count;
-      this.#counts.set(key, count);
-    }
-    return isSteady;
+  /** How many replicas of a role there are, and whether there were as many at the last look. */
+  #look(app: number, role: Role, active: readonly InstanceView[]): Look {
+    const count = active.filter((instance) => instance.role === role).length;
+    const key = `${app}.${role}`;
+    const before = this.#counts.get(key) ?? 0;
+    this.#counts.set(key, count);
+    return { count, fewest: Math.min(before, count), isSteady: before === count };
   }
 
   #isNear(a: ModelLoad, b: ModelLoad): boolean {

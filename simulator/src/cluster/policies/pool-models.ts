@@ -11,15 +11,19 @@ const QUICK_MS = 3_000;
 /** Of a span's compute or bandwidth, or of its memory for requests, that one stable replica is given at most. */
 const FULL = 0.9;
 const MOST_PARTS = 32;
+/** Prompts take compute and answers bandwidth: replicas that would use less than this share of theirs are too many. */
+const LEAST_USE = 0.4;
 
 /** An application as the pools see it: stable replicas do both, the elastic pool has a line for prompts and one for answers. */
 export function pooledModel(app: number, view: ClusterView, oracles: Oracles): ModelView {
   const load = recentLoad(view, app, HEAT_MS);
   const safe = quickLoad(app, view, load);
   const whole = stableModel(app, view, oracles, load, 0);
+  const { compute, bandwidth } = oracles.demand(app, view, safe);
   const line = (role: "prefill" | "decode"): ModelView => ({
     ...whole,
     id: lineName(app, role),
+    enough: Math.max(1, Math.ceil((role === "prefill" ? compute : bandwidth) / (LEAST_USE * whole.span))),
     onTime: (replicas) => oracles.onTime(app, role, view, safe, replicas),
   });
   return { ...whole, lines: [line("prefill"), line("decode")] };

@@ -34,9 +34,8 @@ const DEAL_SEED = 62;
 
 /**
  * The applications of W0, the most asked first. Base models are dealt as cards: a shuffled deck of all nine to the
- * first nine applications, another to the next nine, so that the large ones have different models; among these the most
- * asked has the smallest. Medians of lengths are evenly spaced quantiles, dealt to the large and to the small ones
- * apart, so that no seed makes a heavy load.
+ * first nine applications, another to the next nine, so that the large ones have different models. Medians of lengths
+ * are evenly spaced quantiles, dealt to the large and to the small ones apart, so that no seed makes a heavy load.
  */
 export function w0Applications(seed = DEAL_SEED): LoadedApplication[] {
   const tail = W0_APPLICATIONS - HEAD;
@@ -53,8 +52,6 @@ export function w0Applications(seed = DEAL_SEED): LoadedApplication[] {
   ).flat();
   const inputs = [...medians(INPUT, HEAD, random), ...medians(INPUT, tail, random)];
   const outputs = [...medians(OUTPUT, HEAD, random), ...medians(OUTPUT, tail, random)];
-  // The dearer an answer, the less it is asked for.
-  models.splice(0, HEAD, ...models.slice(0, HEAD).sort((a, b) => a - b));
   return shares.map((share, i) => ({
     name: `app-${String(i + 1).padStart(2, "0")}`,
     baseModel: models[i] ?? 0,

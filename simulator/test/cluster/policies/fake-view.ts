@@ -19,6 +19,7 @@ export const SHAPE: ClusterShape = {
   deviceBandwidth: 1.2e12,
   peerRate: 20e9,
   hostRate: 20e9,
+  remoteRate: 10e9,
   diskRate: 2e9,
   hostMemory: 1000 * GIGABYTE,
 };
@@ -73,6 +74,7 @@ export function fakeView(applications: readonly Application[], fake: Fake = {}):
     waiting: (app) => fake.waiting?.[app] ?? 0,
     load: (app) => fake.loads?.[app] ?? NO_LOAD,
     onTime: (app) => fake.onTime?.[app] ?? null,
+    inTime: (app) => ({ first: fake.onTime?.[app] ?? null, rest: fake.onTime?.[app] ?? null }),
     used: () => ({ memory: 20 * GIGABYTE, compute: 0.3, bandwidth: 0.3 }),
     loadMs: () => 1_000,
   };
