@@ -90,9 +90,9 @@ describe("a peer that does not send what it told of", () => {
     expect(await readdir(directory)).not.toContain("m.gguf");
     // What it left does not hurt the next one, but for what was of another file.
     const good = await peer(honest);
-    const first = await fetchFrom(good.url, directory);
-    expect(first ?? "here").toMatch(/here|another SHA-256/);
-    if (first !== null) expect(await fetchFrom(good.url, directory)).toBeNull();
+    const tries = [await fetchFrom(good.url, directory), await fetchFrom(good.url, directory)];
+    expect(tries[0] ?? "here").toMatch(/here|another SHA-256/);
+    expect(tries[1]).toBeNull();
     expect((await readFile(join(directory, "m.gguf"))).equals(file)).toBe(true);
   });
 
@@ -115,9 +115,9 @@ function trickle(to: ServerResponse, from: number): void {
 }
 
 describe("a folder that does not take the file", () => {
-  it.each<[string, (part: string, file: string) => Promise<unknown> | unknown]>([
+  it.each<[string, (part: string, file: string) => unknown]>([
     ["a link in place of the unfinished file", (part) => symlink("/etc/passwd", part)],
-    ["a pipe in place of it", (part) => execFileSync("mkfifo", [part])],
+    ["a pipe in place of it", (part) => execFileSync("/bin/sh", ["-c", 'mkfifo "$0"', part])],
     ["a folder in place of it", (part) => mkdir(part)],
     ["a folder of its name", (_, name) => mkdir(name)],
   ])("is said at once, and nothing is asked for: %s", async (_, spoil) => {
