@@ -20,7 +20,7 @@ import {
 import { ENGINE_NAMES } from "@farmgate/engines";
 import type { AccessRules } from "@farmgate/wire";
 import { z } from "zod";
-import { placementSettings } from "./placement/live/settings.ts";
+import { checkPlacement, placementSettings } from "./placement/live/settings.ts";
 
 const positiveDuration = duration.refine((ms) => ms > 0, "must be longer than 0");
 const modelName = z.string().min(1, "must not be empty").max(300);
@@ -138,6 +138,7 @@ export const gatewayConfigSchema = withCrossChecks(shape, [
   { reads: ["models"], check: checkModels },
   { reads: ["keys", "open", "listen"], check: checkDoor },
   { reads: ["keys"], check: checkKeys },
+  { reads: ["placement"], check: checkPlacement },
 ]);
 export type GatewayConfig = z.output<typeof gatewayConfigSchema>;
 

@@ -34,13 +34,8 @@ export { type Claim, type Shares, shareOut } from "./placement/pools/share-out.t
 export { expectedShare, type ObservedShare } from "./placement/live/observed-share.ts";
 export { type Hopeless, LstImh, earliestFinish, hopelessOf } from "./scheduling/lst-imh.ts";
 export { byDeadline, type Job, type Machine, MooreHodgson, timeAt } from "./scheduling/moore-hodgson.ts";
-export {
-  type PrefillModel,
-  learnPrefill,
-  prefillMs,
-  tokensOf,
-  UNSEEN_PREFILL,
-} from "./scheduling/predicted-prefill.ts";
+export { type PrefillModel, learnPrefill, prefillMs, UNSEEN_PREFILL } from "./scheduling/predicted-prefill.ts";
+export { tokensOf } from "./tokens-of-bytes.ts";
 export {
   type Deadline,
   deadlineAt,

@@ -132,7 +132,8 @@ function applyPolled(farm: Farm, event: CatalogEvent): void {
   farm.catalog.apply(event);
 }
 
-function createFarm({ config, clock, random, log, version }: GatewayOptions): Farm {
+function createFarm(options: GatewayOptions): Farm {
+  const { config, clock, random, log, version } = options;
   const inflight = new Inflight();
   const waitingRoom = new WaitingRoom();
   const catalog = new CatalogStore(clock, config.health);
@@ -141,37 +142,25 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
   const keys = new KeyRing(config.keys);
   const names = nameRules(config.models);
   const upstreams = new Upstreams(config.timeouts.connect);
-  const recentUse = new RecentUse();
-  const lastCopies = new LastCopies(recentUse);
-  const desk = new OrderDesk({ clock, log, catalog, upstreams });
-  const keeper = new Keeper({ clock, log, catalog, desk, inflight, recentUse, lastCopies });
-  keeper.configure(wantedCopies(config.models.keepWarm, names));
+  const placing = createPlacing(options, { names, catalog, inflight, upstreams }, (kind, result) =>
+    metrics.placed(kind, result),
+  );
   const deadlineQueue = new DeadlineQueue({
     clock,
     isOn: () => farm.config.scheduling === "deadline",
     pairs: (request) => pairsNow(farm, request),
     besides: () => waitingRoom,
+    failed: (err) => log.error({ err }, "the queue by deadlines failed: who waits there goes on without it"),
   });
   const metrics = new Metrics({
     catalog: () => catalog.current,
     inflight,
     waiting: () => waitingRoom.size + deadlineQueue.size,
     bodyBytes: () => bodies.heldBytes,
-    copies: keeper,
-    replicas: () => placement.replicas(),
+    copies: placing.keeper,
+    replicas: () => placing.placement.replicas(),
     now: () => clock.now(),
   });
-  const placement = new PlacementController({
-    clock,
-    log,
-    random,
-    catalog,
-    inflight,
-    keeper,
-    desk,
-    count: (kind, result) => metrics.placed(kind, result),
-  });
-  placement.configure(config.placement);
   const farm: Farm = {
     clock,
     random,
@@ -195,11 +184,7 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     learned: new Learned(),
     firstBytes: new FirstBytes(),
     retries: new RetryBudget(),
-    recentUse,
-    lastCopies,
-    keeper,
-    desk,
-    placement,
+    ...placing,
     upstreams,
     waitingRoom,
     deadlineQueue,
@@ -213,8 +198,26 @@ function createFarm({ config, clock, random, log, version }: GatewayOptions): Fa
     silence: new SilenceWatch(() => farm),
     bodies,
     metrics,
-    accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current, placement }),
+    accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current, placement: placing.placement }),
     recorder: new Recorder({ clock, catalog: () => catalog.current }),
   };
   return farm;
+}
+
+type Placing = Pick<Farm, "recentUse" | "lastCopies" | "desk" | "keeper" | "placement">;
+
+/** What has models loaded and unloaded; `count` is told of each order of placement. */
+function createPlacing(
+  { config, clock, random, log }: GatewayOptions,
+  { names, ...shared }: Pick<Farm, "names" | "catalog" | "inflight" | "upstreams">,
+  count: (kind: string, result: string) => void,
+): Placing {
+  const recentUse = new RecentUse();
+  const lastCopies = new LastCopies(recentUse);
+  const desk = new OrderDesk({ clock, log, ...shared });
+  const keeper = new Keeper({ clock, log, ...shared, desk, recentUse, lastCopies });
+  keeper.configure(wantedCopies(config.models.keepWarm, names));
+  const placement = new PlacementController({ clock, log, random, ...shared, keeper, desk, count });
+  placement.configure(config.placement);
+  return { recentUse, lastCopies, desk, keeper, placement };
 }

@@ -129,6 +129,18 @@ describe("a gateway file", () => {
       "models.keepWarm.fast",
       /same model as "m"/,
     ],
+    ["a placement of its own", "workers: []\nplacement: on", "placement.mode", /one of off, advise, auto/],
+    ["a placement that is no word", "workers: []\nplacement: false", "placement.mode", /one of off, advise, auto/],
+    ["a share above all", "workers: []\nplacement: {share: 95}", "placement.share", /above 0, and 1 at most/],
+    ["a caution below none", "workers: []\nplacement: {caution: -1}", "placement.caution", /must not be below 0/],
+    ["nothing that is hot", "workers: []\nplacement: {hot: 0}", "placement.hot", /must be above 0/],
+    [
+      "packing more often than planning",
+      "workers: []\nplacement: {elasticEvery: 1m}",
+      "placement.stableEvery",
+      /not be shorter than elasticEvery/,
+    ],
+    ["a deadline of no time", "workers: []\ndeadlines: {firstByte: soon}", "deadlines.firstByte", /a duration such as/],
     ["less than one warm copy", "workers: []\nmodels: {keepWarm: {m: 0}}", "models.keepWarm.m", /at least 1/],
   ];
   it.each(bad)("with %s is refused", (_what, text, path, message) => {

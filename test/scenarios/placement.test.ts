@@ -34,9 +34,9 @@ function burst(url: string, callers: number) {
   };
 }
 
-it("a burst for one model on three machines: advise orders nothing, auto brings copies up and takes them back", async () => {
+it("a burst for one model on two machines: advise orders nothing, auto brings copies up and takes them back", async () => {
   const models = [{ name: "m", slots: 1, load: "0ms", tokensPerSecond: 100 }];
-  const machines = await Promise.all(["one", "two", "three"].map((name) => startMachine(cleanup, name, models)));
+  const machines = await Promise.all(["one", "two"].map((name) => startMachine(cleanup, name, models)));
   await machines[0]?.order("m", "load");
   const starts = async () => (await Promise.all(machines.map((machine) => machine.starts()))).flat().length;
   const workers = Object.fromEntries(machines.map(({ name, url }) => [name, url]));
@@ -56,7 +56,7 @@ it("a burst for one model on three machines: advise orders nothing, auto brings 
 
   await writeFile(gateway.file, (await readFile(gateway.file, "utf8")).replace("advise", "auto"));
   gateway.child.kill("SIGHUP");
-  await until(async () => ((await copies()) ?? 0) >= 2, "a second copy");
+  await until(async () => (await copies()) === 2, "a second copy");
   expect(await metric(url, 'farmgate_placement_actions_total{kind="load",result="taken"}')).toBeGreaterThanOrEqual(1);
   const answers = await asking.stop();
   expect(answers.filter(({ status, body }) => status !== 200 || !body.endsWith("data: [DONE]\n\n"))).toEqual([]);

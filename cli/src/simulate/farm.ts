@@ -45,7 +45,7 @@ export interface FarmOptions {
   json?: boolean;
 }
 
-export interface Run {
+interface Run {
   name: string;
   summary: Summary;
 }

@@ -7,9 +7,9 @@ import type { RoutingRequest } from "../routing/types.ts";
 import { mayRelax, wishesOfKey } from "../scheduling/asked-deadline.ts";
 import type { QueuedRequest } from "../scheduling/deadline-queue.ts";
 import { timeAt } from "../scheduling/moore-hodgson.ts";
-import { tokensOf } from "../scheduling/predicted-prefill.ts";
 import type { Waiting } from "../scheduling/queue-round.ts";
 import { type Deadline, deadlineAt, missError } from "../scheduling/relaxed-deadline.ts";
+import { tokensOf } from "../tokens-of-bytes.ts";
 import { afterOthers } from "./come-again.ts";
 import { drainingError } from "./draining-error.ts";
 import { type Nothing, queueFull, queueTimeout, take, type Taken, takeWorker, timedWait } from "./take-worker.ts";
@@ -21,9 +21,10 @@ import { groupOf } from "./waiting-group.ts";
  *
  * 1. A further try of a request that has waited already goes as always.
  * 2. Nobody waits for the same workers, and the one that routing takes has a free slot and can make it: it goes there.
- * 3. It waits in the queue of its model. What nobody can make is refused with `deadline` and its figures, or waits on
+ * 3. Where the owner lets waiting be weighed against loading elsewhere, and that costs less: it goes there.
+ * 4. It waits in the queue of its model. What nobody can make is refused with `deadline` and its figures, or waits on
  *    with a longer deadline.
- * 4. The queue lets it go as always when nobody has the model loaded, so that somebody loads it; when it has no deadline
+ * 5. The queue lets it go as always when nobody has the model loaded, so that somebody loads it; when it has no deadline
  *    and its patience is over; and when the queue is turned off.
  */
 export function takeInTurn(
@@ -37,9 +38,10 @@ export function takeInTurn(
   if (farm.config.scheduling === "greedy" || tried.size > 0) return takeWorker(farm, call, received, request, tried);
   const waiting = asWaiting(farm, call, received);
   const group = groupOf(request, tried);
-  // 2
-  const taken = farm.deadlineQueue.inGroup(group) === 0 ? takeFree(farm, call, request, waiting) : null;
-  // 3
+  const ahead = farm.deadlineQueue.inGroup(group);
+  // 2, 3
+  const taken = ahead === 0 || farm.config.routing.waitOrSwap ? takeFree(farm, call, request, waiting, ahead) : null;
+  // 4
   return taken ?? timedWait(farm, call, () => waitInQueue(farm, call, received, request, { ...waiting, group }));
 }
 
@@ -55,9 +57,16 @@ function asWaiting(farm: Farm, call: Call, received: Received): Waiting {
   return { tokens: tokensOf(body.length), streamed, deadline, enteredAt: farm.clock.now() };
 }
 
-function takeFree(farm: Farm, call: Call, request: RoutingRequest, waiting: Waiting): Taken | null {
-  const decision = choose(request, routingContext(farm, 0), new Set());
+function takeFree(farm: Farm, call: Call, request: RoutingRequest, waiting: Waiting, ahead: number): Taken | null {
+  const decision = choose(request, routingContext(farm, ahead), new Set());
+  call.weighed = (decision.kind === "wait" ? decision.weighed : null) ?? null;
   if (decision.kind !== "send") return null;
+  const { weighed } = decision.choice;
+  // 3
+  if (weighed?.decision === "swap") return take(farm, call, request, decision.choice);
+  call.weighed = weighed;
+  // 2
+  if (ahead > 0) return null;
   const { name } = decision.choice.worker.config;
   const { instances, restMs } = farm.deadlineQueue.slots({ ...request, only: name });
   const { deadline, streamed, tokens } = waiting;

@@ -59,9 +59,11 @@ export function isTaken(taken: Taken | Nothing): taken is Taken {
 }
 
 /** How many wait for the same workers already; 0 where that is of no account. */
-export function waitingAhead({ config, waitingRoom }: Farm, request: RoutingRequest, tried: Iterable<string>): number {
-  if (!config.routing.waitOrSwap || waitingRoom.size === 0) return 0;
-  return waitingRoom.inGroup(groupOf(request, tried));
+export function waitingAhead(farm: Farm, request: RoutingRequest, tried: Iterable<string>): number {
+  const { config, waitingRoom, deadlineQueue } = farm;
+  if (!config.routing.waitOrSwap || waitingRoom.size + deadlineQueue.size === 0) return 0;
+  const group = groupOf(request, tried);
+  return waitingRoom.inGroup(group) + deadlineQueue.inGroup(group);
 }
 
 /** Counts a place at that worker for the request. */

@@ -33,15 +33,15 @@ export class OracleFile {
   }
 
   /** The Oracles as they were saved; empty ones when there is no file or it is damaged. */
-  async read(options: OracleOptions): Promise<Oracles> {
+  async read(capacity: OracleOptions, elasticity = capacity): Promise<Oracles> {
     let text: string;
     try {
       text = await readFile(join(this.#directory, NAME), "utf8");
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.#tell("read", error);
-      return decodeOracles('{"version":1,"capacity":[],"elasticity":[]}', options);
+      return decodeOracles('{"version":1,"capacity":[],"elasticity":[]}', capacity, elasticity);
     }
-    const { problem, ...oracles } = decodeOracles(text, options);
+    const { problem, ...oracles } = decodeOracles(text, capacity, elasticity);
     if (problem !== null) this.#options.tell(`${join(this.#directory, NAME)}: ${problem}`);
     return oracles;
   }

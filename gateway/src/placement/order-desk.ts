@@ -130,9 +130,15 @@ export class OrderDesk {
     // It went because it was to go: that is not held against its worker.
     this.#book = forgotten(this.#book, worker, key);
     let answer: OrderAnswer = { ...NOT_TAKEN, reason: "it cannot be told to unload it" };
-    for (const call of calls) {
-      answer = await this.#send(entry, pair, [call], false);
-      if (answer.reason !== null) break;
+    try {
+      for (const call of calls) {
+        answer = await this.#send(entry, pair, [call], false);
+        if (answer.reason !== null) break;
+      }
+    } catch (error) {
+      // Else its worker would never get an order again.
+      this.#unloads.delete(worker);
+      throw error;
     }
     const now = clock.now();
     const id = pairId(worker, key);

@@ -27,7 +27,8 @@ export async function receive(farm: Farm, call: Call): Promise<Received> {
   call.receivedAt = farm.clock.now();
   const scan = foundIn(scanner.finish(), headers["content-encoding"]);
   const model = askedModel(call.api, scan.model, call.request.url ?? "");
-  return { body, scan, model, hops, ...wishes(farm, call) };
+  const { priority, deadlineMs } = wishesOf(headers);
+  return { body, scan, model, hops, priority, deadlineAt: deadlineOf(farm, call, deadlineMs) };
 }
 
 async function readFrom(farm: Farm, call: Call, scanner: BodyScanner): Promise<BodyBytes> {
@@ -47,16 +48,16 @@ async function readFrom(farm: Farm, call: Call, scanner: BodyScanner): Promise<B
 function receiveSocket(farm: Farm, call: Call, hops: number): Received {
   const { model } = queryModel(call.request.url ?? "");
   call.receivedAt = farm.clock.now();
-  return { body: NO_BODY, scan: NOTHING_FOUND, model, hops, ...wishes(farm, call) };
+  const { priority, deadlineMs } = wishesOf(call.request.headers);
+  const deadlineAt = deadlineOf(farm, call, deadlineMs);
+  return { body: NO_BODY, scan: NOTHING_FOUND, model, hops, priority, deadlineAt };
 }
 
-function wishes({ config }: Farm, call: Call): Pick<Received, "priority" | "deadlineAt"> {
-  const { priority, deadlineMs } = wishesOf(call.request.headers);
-  const ms =
-    config.scheduling === "greedy"
-      ? deadlineMs
-      : askedMs(deadlineMs, wishesOfKey(config, call.callerName), config.deadlines);
-  return { priority, deadlineAt: ms === null ? null : call.arrivedAt + ms };
+/** `told`: what the request says itself. */
+function deadlineOf({ config }: Farm, { callerName, arrivedAt }: Call, told: number | null): number | null {
+  const isGreedy = config.scheduling === "greedy";
+  const ms = isGreedy ? told : askedMs(told, wishesOfKey(config, callerName), config.deadlines);
+  return ms === null ? null : arrivedAt + ms;
 }
 
 function singleValue(headers: IncomingHttpHeaders, name: string): string | undefined {

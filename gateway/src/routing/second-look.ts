@@ -60,7 +60,7 @@ export function lookAgain(
   }
   if (others.length === 0) return null;
   // Whoever waits at the gateway waits for all of them.
-  const ahead = picked === null ? pricing.waitingAhead / leading.length : 0;
+  const ahead = pricing.waitingAhead / leading.length;
   for (const place of leading) {
     const figures = waitFigures(place, pricing, ahead);
     if (picked !== null && hasRoom(figures.slots)) return null;

@@ -7,6 +7,9 @@ import type { Deadline, MissFigures } from "./relaxed-deadline.ts";
 
 /** The queue is looked at this often at least, in milliseconds: time alone makes a deadline hopeless. */
 const LOOK_MS = 100;
+/** From so many on a look takes a millisecond or more: who wakes a queue that long within this time wakes it once. */
+const MANY = 64;
+const GATHER_MS = 20;
 
 /** One request in the queue of its model, with what is done for it. */
 export interface QueuedRequest extends Waiting {
@@ -31,6 +34,8 @@ export interface DeadlineQueueDeps {
   pairs(request: RoutingRequest): PairNow[];
   /** Requests that wait elsewhere, and their bytes: the limits are for all together. */
   besides(): { size: number; bytes: number };
+  /** Is told what went wrong when nothing could be decided: those that waited go as if there were no queue. */
+  failed(error: unknown): void;
 }
 
 /**
@@ -43,6 +48,7 @@ export class DeadlineQueue {
   #size = 0;
   #bytes = 0;
   #stopTimer: (() => void) | null = null;
+  #stopGathering: (() => void) | null = null;
   #isWaking = false;
   #isWokenAgain = false;
 
@@ -85,17 +91,29 @@ export class DeadlineQueue {
     if (this.#size > 0) return;
     this.#stopTimer?.();
     this.#stopTimer = null;
+    this.#stopGathering?.();
+    this.#stopGathering = null;
   }
 
   /** Something may have changed: a worker, the time, the configuration. */
   wake(): void {
+    if (this.#size < MANY) this.#wakeNow();
+    else {
+      this.#stopGathering ??= this.#deps.clock.after(GATHER_MS, () => {
+        this.#stopGathering = null;
+        this.#wakeNow();
+      });
+    }
+  }
+
+  #wakeNow(): void {
     this.#isWokenAgain = this.#isWaking;
     if (this.#isWaking || this.#size === 0) return;
     this.#isWaking = true;
     try {
       do {
         this.#isWokenAgain = false;
-        for (const group of this.#byUrgency()) this.#look(group);
+        for (const group of this.#byUrgency()) this.#lookOrGoOn(group);
       } while (this.#isWokenAgain);
     } finally {
       this.#isWaking = false;
@@ -112,13 +130,27 @@ export class DeadlineQueue {
 
   #lookAgain(): void {
     this.#stopTimer = null;
-    this.wake();
+    this.#wakeNow();
   }
 
   /** Groups share workers: the one that has waited longest is looked at first. */
   #byUrgency(): Set<QueuedRequest>[] {
     const oldest = (group: Set<QueuedRequest>) => group.values().next().value?.enteredAt ?? 0;
     return [...this.#groups.values()].sort((a, b) => oldest(a) - oldest(b));
+  }
+
+  /** Whoever wakes the queue has nothing to do with what goes wrong in it. */
+  #lookOrGoOn(group: Set<QueuedRequest>): void {
+    try {
+      this.#look(group);
+    } catch (error) {
+      this.#deps.failed(error);
+      this.#letGo(group);
+    }
+  }
+
+  #letGo(group: Set<QueuedRequest>): void {
+    for (const queued of group) this.#take(queued, () => queued.goOn());
   }
 
   /** Sends until nobody can go any more: a worker whose slots nobody knows takes one after the other. */
@@ -129,7 +161,7 @@ export class DeadlineQueue {
       const { instances, restMs } = this.slots(first.request);
       // Nobody has the model, or is about to: whom routing picks then is made to load it.
       if (!this.#deps.isOn() || instances.length === 0) {
-        for (const queued of group) this.#take(queued, () => queued.goOn());
+        this.#letGo(group);
         return;
       }
       if (!this.#act(decideRound(group, instances, restMs, this.#deps.clock.now()))) return;

@@ -1,6 +1,7 @@
 import { movingMean } from "@farmgate/shared";
 import { LRUCache } from "lru-cache";
-import { learnPrefill, type PrefillModel, prefillMs, tokensOf, UNSEEN_PREFILL } from "./predicted-prefill.ts";
+import { tokensOf } from "../tokens-of-bytes.ts";
+import { learnPrefill, type PrefillModel, prefillMs, UNSEEN_PREFILL } from "./predicted-prefill.ts";
 
 /** Pairs that are remembered. One that is forgotten is learned anew. */
 const PAIRS = 2_000;

@@ -8,12 +8,12 @@ import { modelSlots, workerSlots } from "../routing/capacity.ts";
 import { standingWith } from "../routing/standing.ts";
 import type { RoutingRequest } from "../routing/types.ts";
 import type { PairNow, UnderWay } from "./instances.ts";
-import { tokensOf } from "./predicted-prefill.ts";
+import { tokensOf } from "../tokens-of-bytes.ts";
 
 /** The workers of the two best sets for the request, as they stand at this moment. */
 export function pairsNow(farm: Farm, request: RoutingRequest): PairNow[] {
   const context = routingContext(farm, 0);
-  const calls = farm.live.all();
+  const placed = callsByPlace(farm);
   const pairs: PairNow[] = [];
   for (const entry of farm.catalog.current.workers) {
     const model = entry.byKey.get(request.key);
@@ -21,11 +21,23 @@ export function pairsNow(farm: Farm, request: RoutingRequest): PairNow[] {
     if (set !== "leading" && set !== "loading") continue;
     const { name } = entry.config;
     const rate = farm.pairRates.of(name, ownKey(request, model));
-    const underWay = underWayAt(farm, entry, model, request, calls);
+    const underWay = underWayAt(farm, entry, model, request, placed.get(name) ?? []);
     const loadMs = set === "loading" ? loadLeftMs(model, underWay, context.now) : 0;
     pairs.push({ worker: name, slots: slotsOf(entry, model), underWay, loadMs, rate });
   }
   return pairs;
+}
+
+/** Requests that have a place, by its worker: most of many are those that wait. */
+function callsByPlace({ live }: Farm): Map<string, Call[]> {
+  const placed = new Map<string, Call[]>();
+  for (const call of live.all()) {
+    if (call.place === null) continue;
+    const there = placed.get(call.place);
+    if (there === undefined) placed.set(call.place, [call]);
+    else there.push(call);
+  }
+  return placed;
 }
 
 /** Slots of the model's own hold its own requests, those of the whole worker hold all. */
@@ -40,7 +52,7 @@ function underWayAt(
   const own = modelSlots(model ?? null) !== null;
   const key = ownKey(request, model);
   const found = calls
-    .filter((call) => call.place === name && (!own || nameKey(call.upstreamModel) === key))
+    .filter((call) => !own || nameKey(call.upstreamModel) === key)
     .map((call) => ({
       sentAt: call.askedAt ?? farm.clock.now(),
       firstByteAt: call.firstByteAt,

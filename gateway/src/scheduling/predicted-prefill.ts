@@ -28,9 +28,6 @@ const LEAST = 1 / 4;
 /** Milliseconds by which a time may always differ. */
 const SLACK_MS = 50;
 
-/** A token of English text has about four bytes; in JSON and in other scripts a little less or more. */
-const BYTES_PER_TOKEN = 4;
-
 export const UNSEEN_PREFILL: PrefillModel = fitted(
   PRIOR_TOKENS.reduce<PrefillModel["sums"]>(
     (sums, tokens) => added(sums, PRIOR_WEIGHT, tokens, PRIOR.overheadMs + PRIOR.msPerToken * tokens),
@@ -54,11 +51,6 @@ export function learnPrefill(model: PrefillModel, promptTokens: number, ms: numb
   const [w, x, y, xx, xy] = model.sums;
   const older = [w * DECAY, x * DECAY, y * DECAY, xx * DECAY, xy * DECAY] as const;
   return fitted(added(older, 1, promptTokens, drawnIn));
-}
-
-/** Tokens of a prompt whose count nobody told, by its bytes. `bytesPerToken` where it was learned. */
-export function tokensOf(bytes: number, bytesPerToken = BYTES_PER_TOKEN): number {
-  return bytes / bytesPerToken;
 }
 
 function added(

@@ -1,5 +1,6 @@
 import type { Api } from "@farmgate/shared";
 import type { Usage } from "../proxy/usage-tap.ts";
+import { tokensOf } from "../tokens-of-bytes.ts";
 
 /** APIs that are asked in tokens; of those that answer in tokens too, what is between the events of a stream. */
 const ANSWERS: Partial<Record<Api, "tokens" | "none">> = {
@@ -17,8 +18,6 @@ const ANSWERS: Partial<Record<Api, "tokens" | "none">> = {
   "ollama-embeddings": "none",
 };
 
-/** Of text, with what JSON puts around it. */
-const BYTES_PER_TOKEN = 4;
 /** A body with pictures is large, and few tokens. */
 const MOST_ESTIMATED = 32_768;
 
@@ -48,7 +47,7 @@ export function tokenCounts({ api, usage, bytes, events, usualOutput }: SeenAnsw
   const input = usage?.prompt ?? null;
   const output = answers === "none" ? 0 : (usage?.completion ?? null);
   return {
-    input: input ?? Math.min(MOST_ESTIMATED, Math.ceil(bytes / BYTES_PER_TOKEN)),
+    input: input ?? Math.min(MOST_ESTIMATED, Math.ceil(tokensOf(bytes))),
     output: output ?? events ?? usualOutput,
     isEstimated: input === null || output === null,
   };

@@ -148,4 +148,29 @@ describe("with scheduling by deadline", () => {
     }
     expect(a.asked.length).toBeGreaterThan(0);
   });
+
+  it("waiting is still weighed against loading elsewhere where the owner wants that, and the decision is told", async () => {
+    const [warm, cold] = [await oneSlot(hangs), await oneSlot(hangs, "cold")];
+    warm.figures = { m: { ...ONE_SLOT, service_ms: 40_000 } };
+    cold.figures = { m: { ...ONE_SLOT, service_ms: 5_000, load_ms: 60_000 } };
+    const routing = { waitOrSwap: true };
+    const gateway = await runGateway({ workers: agents({ warm, cold }), ...DEADLINE, routing });
+    const first = chat(gateway, said("first"));
+    await until("it has the slot", () => warm.asked.length === 1);
+    const second = chat(gateway, said("second"));
+    await until("one waits", waiting(gateway.url, 1));
+    const dry = await (await chat(gateway, said("dry"), { headers: { "x-farmgate-dry-run": "1" } })).json();
+    expect(dry).toMatchObject({ weighed: { decision: "swap", waitMs: 80_000 }, decision: { worker: "cold" } });
+    const third = chat(gateway, said("third"));
+    await until("the cold one is asked", () => cold.asked.length === 1);
+    expect(cold.asked[0]?.body).toContain("third");
+    await streams(0)(warm.request(0));
+    await until("the second is asked", () => warm.asked.length === 2);
+    await streams(0)(warm.request(1));
+    await streams(0)(cold.request(0));
+    const told = (answer: Response) => [answer.status, answer.headers.get("x-farmgate-decision")];
+    expect(told(await first)).toEqual([200, null]);
+    expect(told(await second)).toEqual([200, expect.stringMatching(/^wait; wait=40000/)]);
+    expect(told(await third)).toEqual([200, expect.stringMatching(/^swap; wait=80000/)]);
+  });
 });

@@ -19,15 +19,16 @@ const REQUEST: RoutingRequest = {
 };
 
 /** A queue before one worker, whose slots are those of `pairs`; `events` tells what became of whom. */
-function setUp(pairs: PairNow[]) {
+function setUp(pairs: PairNow[], limits = LIMITS) {
   const clock = new SteppedClock();
-  const farm = { pairs, on: true, elsewhere: { size: 0, bytes: 0 } };
+  const farm = { pairs, decide: () => farm.pairs, on: true, elsewhere: { size: 0, bytes: 0 } };
   const events: string[] = [];
   const queue = new DeadlineQueue({
     clock,
     isOn: () => farm.on,
-    pairs: () => farm.pairs,
+    pairs: () => farm.decide(),
     besides: () => farm.elsewhere,
+    failed: (error) => events.push(String(error)),
   });
   const enter = (name: string, withinMs: number | null, more: Parameters<typeof waiting>[1] = {}, bytes = 100) => {
     const queued: QueuedRequest = {
@@ -50,7 +51,7 @@ function setUp(pairs: PairNow[]) {
         events.push(`${name} relaxed at ${clock.now()}`);
       },
     };
-    return { queued, entered: queue.enter(queued, LIMITS) };
+    return { queued, entered: queue.enter(queued, limits) };
   };
   return { clock, farm, queue, events, enter };
 }
@@ -137,5 +138,33 @@ describe("the queue of a model", () => {
     const { events, enter } = setUp([pair({ slots: null })]);
     for (const name of ["one", "two", "three"]) enter(name, 900);
     expect(events).toEqual(["one to a at 0", "two to a at 0", "three to a at 0"]);
+  });
+
+  it("lets all go on as without it when nothing can be decided, and whoever woke it never hears of that", () => {
+    const { farm, queue, events, enter } = setUp([pair({ underWay: [BUSY] })]);
+    enter("one", 9_000);
+    enter("two", null);
+    farm.decide = () => {
+      throw new Error("no such pair");
+    };
+    queue.wake();
+    expect(events).toEqual(["Error: no such pair", "one goes on at 0", "two goes on at 0"]);
+    expect([queue.size, queue.bytes, enter("three", null).entered]).toEqual([0, 0, true]);
+    expect(events.at(-1)).toBe("three goes on at 0");
+  });
+
+  it("looks at a long queue once for all that wakes it within some milliseconds", () => {
+    const { clock, farm, queue, events, enter } = setUp([pair({ underWay: [BUSY] })], { queue: 500, queueBytes: 1e6 });
+    let looks = 0;
+    farm.decide = () => {
+      looks += 1;
+      return farm.pairs;
+    };
+    for (let i = 0; i < 200; i += 1) enter(`r${i}`, 90_000);
+    farm.pairs = [pair()];
+    for (let i = 0; i < 50; i += 1) queue.wake();
+    expect([looks, events, queue.size]).toEqual([63, [], 200]);
+    clock.move(20);
+    expect([looks, events]).toEqual([65, ["r0 to a at 20"]]);
   });
 });

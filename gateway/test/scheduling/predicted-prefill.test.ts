@@ -1,12 +1,7 @@
 import { seededRandom } from "@farmgate/shared";
 import { describe, expect, it } from "vitest";
-import {
-  learnPrefill,
-  type PrefillModel,
-  prefillMs,
-  tokensOf,
-  UNSEEN_PREFILL,
-} from "../../src/scheduling/predicted-prefill.ts";
+import { learnPrefill, type PrefillModel, prefillMs, UNSEEN_PREFILL } from "../../src/scheduling/predicted-prefill.ts";
+import { tokensOf } from "../../src/tokens-of-bytes.ts";
 
 function learned(answers: readonly (readonly [tokens: number, ms: number])[]): PrefillModel {
   return answers.reduce((model, [tokens, ms]) => learnPrefill(model, tokens, ms), UNSEEN_PREFILL);

@@ -30,7 +30,7 @@ export function baselines(farm: LanFarm, trace: Trace): NamedFarm[] {
 }
 
 /** The names of the trace, the most asked for first. */
-export function mostAsked({ applications, app }: Trace): string[] {
+function mostAsked({ applications, app }: Trace): string[] {
   const counts = new Uint32Array(applications.length);
   for (const one of app) counts[one] = (counts[one] ?? 0) + 1;
   return applications

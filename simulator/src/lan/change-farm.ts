@@ -8,7 +8,7 @@ export function withGateway(farm: LanFarm, change: (gateway: GatewayConfig) => G
 }
 
 /** The farm with other workers in the places of those that `change` is given. */
-export function withWorkers(farm: LanFarm, change: (worker: LanWorker) => LanWorker): LanFarm {
+function withWorkers(farm: LanFarm, change: (worker: LanWorker) => LanWorker): LanFarm {
   return { ...farm, workers: farm.workers.map(change) };
 }
 

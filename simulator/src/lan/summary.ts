@@ -12,7 +12,7 @@ export interface Spread {
   longest: number;
 }
 
-export interface WorkerSummary {
+interface WorkerSummary {
   name: string;
   served: number;
   loads: number;

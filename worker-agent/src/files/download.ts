@@ -101,10 +101,11 @@ export function download(partial: Partial, options: DownloadOptions): Promise<st
   });
 }
 
-/** A disk that is nearly full takes a part, and says so with the next one alone. */
-async function writeAll(handle: FileHandle, piece: Buffer, at: number): Promise<void> {
-  for (let written = 0; written < piece.length; ) {
-    const { bytesWritten } = await handle.write(piece, written, piece.length - written, at + written);
-    written += bytesWritten;
+/** A write may take less than it was given, as on a disk that is almost full; what is hashed must be what is there. */
+async function writeAll(handle: Pick<FileHandle, "write">, piece: Buffer, at: number): Promise<void> {
+  for (let done = 0; done < piece.length; ) {
+    const { bytesWritten } = await handle.write(piece, done, piece.length - done, at + done);
+    if (bytesWritten === 0) throw new Error("nothing more could be written");
+    done += bytesWritten;
   }
 }

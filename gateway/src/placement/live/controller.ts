@@ -9,6 +9,7 @@ import type { OrderDesk, OrderedPair } from "../order-desk.ts";
 import { Deeds } from "./deeds.ts";
 import { replicaId } from "./farm-bins.ts";
 import { guardActions, type Guarded, type GuardView, whyNoRelease } from "./guard-actions.ts";
+import { LearningTurns } from "./learning-turns.ts";
 import { Observations } from "./observations.ts";
 import { OracleKeeper } from "./oracle-keeper.ts";
 import { type MadePlan, type Planner, planWith } from "./plan-with.ts";
@@ -48,7 +49,7 @@ interface Session {
   /** Why the plain farm goes on alone, for now; null: it does not. */
   trouble: string | null;
   retryAt: number;
-  learnAt: number;
+  turns: LearningTurns;
   /** What was said of plans, by when it last came up. */
   said: Map<string, number>;
   /** Since when each copy is to go, by the id of the replica. */
@@ -102,7 +103,7 @@ export class PlacementController {
       wrong: new Set(),
       trouble: null,
       retryAt: 0,
-      learnAt: clock.now() + settings.window,
+      turns: new LearningTurns(settings.window, clock.now()),
       said: new Map(),
       leaving: new Map(),
     };
@@ -214,11 +215,12 @@ export class PlacementController {
     const { oracle } = session.learning;
     if (inUse.length === 0 || oracle === null) return null;
     oracle.look(catalog.current, inUse, now);
-    if (now >= session.learnAt) {
-      session.learnAt = now + settings.window;
-      oracle.learn(catalog.current, seen, inUse, now);
+    const turns = session.turns.take(inUse, now);
+    if (turns.length > 0) {
+      oracle.learn(catalog.current, seen, inUse, turns, now);
       session.learning.save();
     }
+    session.learning.fitNext();
     const wrong = new Set(inUse.filter((key) => oracle.plainlyWrong(key)));
     this.#sayWrong(session, wrong);
     if (wrong.size === inUse.length) return "what it expects of every model in use is plainly wrong";

@@ -3,6 +3,7 @@ import type { CatalogStore } from "../../catalog/store.ts";
 import type { OrderDesk, OrderedPair } from "../order-desk.ts";
 import { orderFor } from "../orders.ts";
 import type { PoolAction } from "../pools/types.ts";
+import type { OrderAnswer } from "../send-order.ts";
 import { hasWarmCopy } from "../usable.ts";
 import { replicaId } from "./farm-bins.ts";
 import type { Guarded } from "./guard-actions.ts";
@@ -92,17 +93,20 @@ export class Deeds {
   }
 
   /**
-   * Brings moves on: 1. the new copy is loaded: the old one goes as soon as it may; 2. its load failed, or took too long:
-   * all stays as it was.
+   * Brings moves on: 1. the new copy is loaded: the old one goes as soon as it may, and 1a. where it went by itself, or its
+   * worker did, nothing is left to do; 2. its load failed, or took too long: all stays as it was.
    */
   look(): void {
     if (this.#moves.length === 0) return;
     const { catalog, clock, desk } = this.#deps;
     const now = clock.now();
     this.#moves = this.#moves.filter(({ load, old, since }) => {
-      const entry = catalog.current.workers.find(({ config }) => config.name === load.worker);
+      const isLoaded = ({ worker, key }: OrderedPair) =>
+        catalog.current.workers.some((entry) => entry.config.name === worker && hasWarmCopy(entry, key, now));
       // 1
-      if (entry !== undefined && hasWarmCopy(entry, load.key, now)) {
+      if (isLoaded(load)) {
+        // 1a
+        if (!isLoaded(old)) return false;
         if (!this.#deps.mayGo(old)) return now - since < MOVE_MS;
         void this.#unload(old);
         return false;
@@ -115,12 +119,11 @@ export class Deeds {
 
   async #load(pair: OrderedPair, after: OrderedPair | null): Promise<void> {
     if (after !== null && !(await this.#unload(after))) return;
-    const { reason } = await this.#deps.desk.load(pair);
-    this.#note("load", pair, reason);
+    this.#note("load", pair, await reasonOf(this.#deps.desk.load(pair)));
   }
 
   async #unload(pair: OrderedPair): Promise<boolean> {
-    const { reason } = await this.#deps.desk.unload(pair);
+    const reason = await reasonOf(this.#deps.desk.unload(pair));
     this.#note("unload", pair, reason);
     return reason === null;
   }
@@ -131,4 +134,12 @@ export class Deeds {
     this.#deps.count(kind, failed === null ? "taken" : "failed");
     this.#last = [{ at: clock.now(), kind, worker, model, failed }, ...this.#last].slice(0, KEPT);
   }
+}
+
+/** Why the order was not taken; null: it was. Never rejects: nobody waits for what becomes of an order. */
+function reasonOf(answer: Promise<OrderAnswer>): Promise<string | null> {
+  return answer.then(
+    ({ reason }) => reason,
+    (error: unknown) => `it failed (${String(error)})`,
+  );
 }

@@ -34,11 +34,11 @@ export class FarmOracle {
   }
 
   /**
-   * Learns from the last `spans.heatMs` of each model: 1. what it took; 2. the share that was on time, where it had the
-   * same copies all the while.
+   * Learns from the last `spans.heatMs` of the models `keys`, of all `inUse`: 1. what it took; 2. the share that was on
+   * time, where it had the same copies all the while.
    */
-  learn(catalog: Catalog, seen: Observations, keys: readonly string[], now: number): void {
-    const speeds = workerSpeeds(catalog, seen, keys);
+  learn(catalog: Catalog, seen: Observations, inUse: readonly string[], keys: readonly string[], now: number): void {
+    const speeds = workerSpeeds(catalog, seen, inUse);
     for (const key of keys) {
       const figures = seen.of(key);
       if (figures === null) continue;

@@ -43,7 +43,8 @@ export interface GuardView extends PlacementView {
  *    that lately failed to let it go; 1f. before it was to go for a while, unless its room is wanted.
  * 2. activate: where `keepWarm` could load it too (see `whyNoLoad`), and 2a. no last copy of a model in use may have to
  *    go for it that this plan does not release. 2b. After what this plan releases there.
- * 3. move: as 2, then, once the new copy is there, the old one goes as by 1.
+ * 3. move: as 2, then, once the new copy is there, the old one goes as by 1. Not at all while its worker does not let it
+ *    go, or else each move would leave one copy more.
  * 4. A worker gets one order of a plan, or a release and the load that wants its room.
  */
 export function guardActions(actions: readonly PoolAction[], view: GuardView): Guarded[] {
@@ -146,6 +147,8 @@ function guardLoad(
   const load = { worker, key, model: model.id };
   // 3
   if (source !== undefined) {
+    const whyStays = view.whyNoUnload(source.worker, key);
+    if (whyStays !== null) return none(`${source.worker} ${whyStays}`);
     const old = { worker: source.worker, key, model: source.name };
     return { action, key, workers, order: "move", load, old };
   }

@@ -1,5 +1,6 @@
+import { BYTES_PER_TOKEN, tokensOf } from "../../tokens-of-bytes.ts";
 import { type EndedRequest, ModelFigures, type Spans } from "./model-figures.ts";
-import { type PairAnswer, PairRates } from "./pair-rates.ts";
+import { type PairAnswer, PairUse } from "./pair-use.ts";
 
 /** A request that has ended, for what placement learns of it. Times in milliseconds. */
 export interface PlacementFigures extends Omit<EndedRequest, "input">, Omit<PairAnswer, "input" | "output"> {
@@ -11,8 +12,6 @@ export interface PlacementFigures extends Omit<EndedRequest, "input">, Omit<Pair
   worker: string | null;
 }
 
-/** What a token is taken to have in bytes where its model never told. */
-const BYTES_PER_TOKEN = 4;
 /** How much the newest answer counts for it. */
 const WEIGHT = 0.1;
 
@@ -20,7 +19,7 @@ interface Model {
   figures: ModelFigures;
   bytesPerToken: number;
   /** By worker. */
-  pairs: Map<string, PairRates>;
+  pairs: Map<string, PairUse>;
 }
 
 /**
@@ -49,12 +48,12 @@ export class Observations {
     if (request.input !== null && request.input > 0 && bytes !== null) {
       model.bytesPerToken += WEIGHT * (bytes / request.input - model.bytesPerToken);
     }
-    const input = request.input ?? (bytes === null ? null : Math.ceil(bytes / model.bytesPerToken));
+    const input = request.input ?? (bytes === null ? null : Math.ceil(tokensOf(bytes, model.bytesPerToken)));
     model.figures.ended({ input, output, onTime }, now);
     if (worker === null) return;
     let pair = model.pairs.get(worker);
     if (pair === undefined) {
-      pair = new PairRates(this.#spans);
+      pair = new PairUse(this.#spans);
       model.pairs.set(worker, pair);
     }
     pair.answered({ input, inputMs, output, outputMs }, now);
@@ -68,7 +67,7 @@ export class Observations {
     return this.#models.get(key)?.figures ?? null;
   }
 
-  pair(worker: string, key: string): PairRates | null {
+  pair(worker: string, key: string): PairUse | null {
     return this.#models.get(key)?.pairs.get(worker) ?? null;
   }
 

@@ -21,25 +21,44 @@ export interface OracleKeeperDeps {
   seen: () => Observations;
 }
 
+/**
+ * Between two ticks requests have to be served, so that less is learned from at a time than could be: about 20 ms for a fit,
+ * and a fifth of that for all predictions of a model.
+ */
+const EFFORT = { maxPoints: 100, fitPoints: 32 };
+
 /** The farm's Oracle and the file that it outlives the program in. */
 export class OracleKeeper {
   readonly #file: OracleFile | null;
   #oracle: FarmOracle | null = null;
+  /** That are due. */
+  readonly #fits: (() => void)[] = [];
 
   /** `stateDir`: null, and it starts anew each time. */
   constructor(stateDir: string | null, deps: OracleKeeperDeps) {
-    const { clock, log } = deps;
-    const [capacity, elasticity] = [optionsOf(deps, true), optionsOf(deps, false)];
+    const { clock, log, random } = deps;
+    const learning = { random, ...EFFORT, fitLater: (fit: () => void) => void this.#fits.push(fit) };
+    const [capacity, elasticity] = [optionsOf(deps, learning, true), optionsOf(deps, learning, false)];
     this.#file =
       stateDir === null ? null : new OracleFile(stateDir, { clock, tell: (problem) => log.warn({}, problem) });
     if (this.#file === null) {
       this.#oracle = new FarmOracle(new CapacityOracle(capacity), new ElasticityOracle(elasticity));
-    } else void this.#read(this.#file, capacity, elasticity);
+    } else {
+      this.#read(this.#file, capacity, elasticity).catch((error: unknown) => {
+        log.warn({ err: error }, "what placement learned cannot be used, and is learned anew");
+        this.#oracle = new FarmOracle(new CapacityOracle(capacity), new ElasticityOracle(elasticity));
+      });
+    }
   }
 
   /** null: its file is still being read. */
   get oracle(): FarmOracle | null {
     return this.#oracle;
+  }
+
+  /** Does one of the fits that are due: they are long work, for a tick each. */
+  fitNext(): void {
+    this.#fits.shift()?.();
   }
 
   /** Has what was learned written, now or soon. */
@@ -53,18 +72,21 @@ export class OracleKeeper {
   }
 
   async #read(file: OracleFile, capacity: OracleOptions, elasticity: OracleOptions): Promise<void> {
-    const read = await file.read(capacity);
-    const again = await file.read(elasticity);
-    this.#oracle = new FarmOracle(read.capacity, again.elasticity);
+    const read = await file.read(capacity, elasticity);
+    this.#oracle = new FarmOracle(read.capacity, read.elasticity);
   }
 }
 
 /** Of models that were never measured it says what their size and the farm's speed by then let expect. */
-function optionsOf({ clock, random, catalog, seen }: OracleKeeperDeps, together: boolean): OracleOptions {
+function optionsOf(
+  { clock, catalog, seen }: OracleKeeperDeps,
+  learning: OracleOptions["learning"],
+  together: boolean,
+): OracleOptions {
   let device: ReferenceDevice | null = null;
   let foundAt = Number.NEGATIVE_INFINITY;
   return {
-    learning: { random },
+    learning,
     facts: (key) => factsOf(catalog.current, key),
     get device() {
       const now = clock.now();

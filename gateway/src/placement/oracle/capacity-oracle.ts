@@ -18,17 +18,19 @@ export type CapacityNotes = Readonly<Record<keyof Resources, LearnedNotes>>;
 export class CapacityOracle implements CapacityView {
   readonly #options: OracleOptions;
   readonly #models = new Map<string, Record<keyof Resources, LearnedValue>>();
+  /** Notes of models that were not met since: what they are taken for at first is known by then, and it takes its time. */
+  readonly #saved: Map<string, CapacityNotes>;
 
   constructor(options: OracleOptions, notes: ReadonlyMap<string, CapacityNotes> = new Map()) {
     this.#options = options;
-    for (const [model, its] of notes) this.#models.set(model, this.#start(model, its));
+    this.#saved = new Map(notes);
   }
 
   /** Throws RangeError for a load that is none (see `isLoad`). */
   predict(model: string, load: ModelLoad): ResourcePredictions {
     if (!isLoad(load)) throw new RangeError("a load has finite figures from 0");
     const input = loadInput(load);
-    const values = this.#models.get(model) ?? this.#start(model, null);
+    const values = this.#known(model) ?? this.#start(model, null);
     return {
       memory: fromLog(values.memory.predict(input), FLOOR.memory),
       compute: fromLog(values.compute.predict(input), FLOOR.compute),
@@ -39,7 +41,7 @@ export class CapacityOracle implements CapacityView {
   /** Learns from one measurement. False, and nothing is learned: a figure is not finite, below zero or beyond what a farm can have. */
   observe(model: string, load: ModelLoad, measured: Resources): boolean {
     if (!isLoad(load) || !NAMES.every((name) => measured[name] >= 0 && measured[name] < 1e18)) return false;
-    const values = this.#models.get(model) ?? this.#start(model, null);
+    const values = this.#known(model) ?? this.#start(model, null);
     this.#models.set(model, values);
     const input = loadInput(load);
     for (const name of NAMES) values[name].observe(input, Math.log(measured[name] + FLOOR[name]));
@@ -48,7 +50,7 @@ export class CapacityOracle implements CapacityView {
 
   /** The worst of its three. */
   fitness(model: string): Fitness {
-    const all = Object.values(this.#models.get(model) ?? {}).map(({ fitness }) => fitness);
+    const all = Object.values(this.#known(model) ?? {}).map(({ fitness }) => fitness);
     return all.includes("wrong") ? "wrong" : all.includes("drifting") ? "drifting" : "fits";
   }
 
@@ -59,19 +61,29 @@ export class CapacityOracle implements CapacityView {
 
   /** Measurements that what it says of the model stands on. */
   points(model: string): number {
-    return this.#models.get(model)?.memory.size ?? 0;
+    return this.#known(model)?.memory.size ?? 0;
   }
 
   forget(model: string): void {
     this.#models.delete(model);
+    this.#saved.delete(model);
   }
 
   get notes(): Map<string, CapacityNotes> {
-    const notes = new Map<string, CapacityNotes>();
+    const notes = new Map(this.#saved);
     for (const [model, { memory, compute, bandwidth }] of this.#models) {
       notes.set(model, { memory: memory.notes, compute: compute.notes, bandwidth: bandwidth.notes });
     }
     return notes;
+  }
+
+  #known(model: string): Record<keyof Resources, LearnedValue> | undefined {
+    const saved = this.#saved.get(model);
+    if (saved !== undefined) {
+      this.#saved.delete(model);
+      this.#models.set(model, this.#start(model, saved));
+    }
+    return this.#models.get(model);
   }
 
   #start(model: string, notes: CapacityNotes | null): Record<keyof Resources, LearnedValue> {

@@ -66,13 +66,17 @@ export function encodeOracles({ capacity, elasticity }: Oracles): string {
 }
 
 /** The Oracles again; empty ones, and why, when the text is damaged or another version's. */
-export function decodeOracles(text: string, options: OracleOptions): Oracles & { problem: string | null } {
+export function decodeOracles(
+  text: string,
+  options: OracleOptions,
+  elasticityOptions = options,
+): Oracles & { problem: string | null } {
   const found = storeSchema.safeParse(parseJson(text));
   if (found.success) {
     const { capacity, elasticity } = found.data;
     return {
       capacity: new CapacityOracle(options, new Map(capacity)),
-      elasticity: new ElasticityOracle(options, new Map(elasticity)),
+      elasticity: new ElasticityOracle(elasticityOptions, new Map(elasticity)),
       problem: null,
     };
   }
@@ -80,7 +84,7 @@ export function decodeOracles(text: string, options: OracleOptions): Oracles & {
   const where = issue === undefined || issue.path.length === 0 ? "it is not what was written" : issue.path.join(".");
   return {
     capacity: new CapacityOracle(options),
-    elasticity: new ElasticityOracle(options),
+    elasticity: new ElasticityOracle(elasticityOptions),
     problem: `what was learned cannot be read and is learned anew: ${where}`,
   };
 }

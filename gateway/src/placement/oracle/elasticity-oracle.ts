@@ -15,10 +15,12 @@ import type { ElasticityView, ModelLoad, Prediction } from "./types.ts";
 export class ElasticityOracle implements ElasticityView {
   readonly #options: OracleOptions;
   readonly #models = new Map<string, LearnedValue>();
+  /** As in `CapacityOracle`. */
+  readonly #saved: Map<string, LearnedNotes>;
 
   constructor(options: OracleOptions, notes: ReadonlyMap<string, LearnedNotes> = new Map()) {
     this.#options = options;
-    for (const [model, its] of notes) this.#models.set(model, this.#start(model, its));
+    this.#saved = new Map(notes);
   }
 
   /** Throws RangeError for a load that is none (see `isLoad`), or for replicas that are not from 1. */
@@ -38,14 +40,14 @@ export class ElasticityOracle implements ElasticityView {
   /** Learns from one measurement. False, and nothing is learned: a figure is not finite or out of its range. */
   observe(model: string, load: ModelLoad, replicas: number, share: number): boolean {
     if (!isLoad(load) || !isCount(replicas) || !(share >= 0 && share <= 1)) return false;
-    const value = this.#models.get(model) ?? this.#start(model, null);
+    const value = this.#known(model) ?? this.#start(model, null);
     this.#models.set(model, value);
     value.observe(inputOf(load, replicas), angleOf(share));
     return true;
   }
 
   fitness(model: string): Fitness {
-    return this.#models.get(model)?.fitness ?? "fits";
+    return this.#known(model)?.fitness ?? "fits";
   }
 
   /** Better do without what it says of this model, for now. */
@@ -55,22 +57,34 @@ export class ElasticityOracle implements ElasticityView {
 
   /** Measurements that what it says of the model stands on. */
   points(model: string): number {
-    return this.#models.get(model)?.size ?? 0;
+    return this.#known(model)?.size ?? 0;
   }
 
   forget(model: string): void {
     this.#models.delete(model);
+    this.#saved.delete(model);
   }
 
   get notes(): Map<string, LearnedNotes> {
-    return new Map([...this.#models].map(([model, value]) => [model, value.notes]));
+    const notes = new Map(this.#saved);
+    for (const [model, value] of this.#models) notes.set(model, value.notes);
+    return notes;
   }
 
   #predictAll(model: string, load: ModelLoad, counts: readonly number[]): Prediction[] {
     if (!isLoad(load)) throw new RangeError("a load has finite figures from 0");
     if (!counts.every(isCount)) throw new RangeError("replicas are counted from 1");
-    const value = this.#models.get(model) ?? this.#start(model, null);
+    const value = this.#known(model) ?? this.#start(model, null);
     return value.predictAll(counts.map((replicas) => inputOf(load, replicas))).map(shareOf);
+  }
+
+  #known(model: string): LearnedValue | undefined {
+    const saved = this.#saved.get(model);
+    if (saved !== undefined) {
+      this.#saved.delete(model);
+      this.#models.set(model, this.#start(model, saved));
+    }
+    return this.#models.get(model);
   }
 
   #start(model: string, notes: LearnedNotes | null): LearnedValue {

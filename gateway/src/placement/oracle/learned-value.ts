@@ -13,6 +13,8 @@ export interface LearningOptions {
   refitEvery?: number;
   /** The kernel is fitted to so many of the points at most; 80. */
   fitPoints?: number;
+  /** Takes a fit that is due, which is long work, to run it later; absent: it runs at once. */
+  fitLater?: (fit: () => void) => void;
 }
 
 /** What a value is taken for at an input before it is measured: a normal distribution. */
@@ -49,17 +51,18 @@ const LATEST = 40;
  * 3. When it was measured right there, the two are averaged by weight.
  * 4. When there are too many points, the older one of the nearest two goes: it is the one that the rest can best do
  *    without.
- * 5. Every so often, the kernel is fitted.
+ * 5. Every so often, the kernel is fitted, or is to be.
  */
 export class LearnedValue {
   readonly #process: GaussianProcess;
   readonly #prior: ValuePrior;
-  readonly #options: Required<LearningOptions>;
+  readonly #options: Required<Omit<LearningOptions, "fitLater">> & Pick<LearningOptions, "fitLater">;
   readonly #drift: DriftWatch;
   readonly #latest: Point[] = [];
   /** Measurements that it stands on, averaged ones and all. */
   #known = 0;
   #sinceFit = 0;
+  #awaitsFit = false;
 
   /** Throws nothing: notes that cannot be used are an empty start, see `isRestored`. */
   constructor(dimensions: number, prior: ValuePrior, options: LearningOptions, notes: LearnedNotes | null = null) {
@@ -127,12 +130,22 @@ export class LearnedValue {
     // 5
     this.#sinceFit += 1;
     const due = Math.max(FEW, Math.min(this.#known / 2, this.#options.refitEvery));
-    if (this.#sinceFit >= due || since !== null) this.#fit();
+    if (this.#sinceFit >= due || since !== null) this.#fitSoon();
+  }
+
+  #fitSoon(): void {
+    const { fitLater } = this.#options;
+    if (fitLater === undefined) this.#fit();
+    else if (!this.#awaitsFit) {
+      this.#awaitsFit = true;
+      fitLater(() => this.#fit());
+    }
   }
 
   /** Fits the kernel now. */
   #fit(): void {
     const { random, fitPoints } = this.#options;
+    this.#awaitsFit = false;
     this.#process.fit({ random, starts: this.#process.size < 40 ? 3 : 2, steps: 30, points: fitPoints });
     this.#sinceFit = 0;
   }

@@ -53,9 +53,10 @@ function controllerOf(wanted: readonly WantedCopies[] = []) {
   poll("b", "cold");
   const sent: string[] = [];
   const taken = { reason: null, status: 202, done: false, refused: false };
-  const order = (what: string) => async (pair: OrderedPair) => {
+  const answers = { next: () => Promise.resolve(taken) };
+  const order = (what: string) => (pair: OrderedPair) => {
     sent.push(`${what} ${pair.worker}:${pair.model}`);
-    return taken;
+    return answers.next();
   };
   const desk = {
     book: NO_ORDERS,
@@ -110,10 +111,12 @@ function controllerOf(wanted: readonly WantedCopies[] = []) {
     const { session } = controller;
     return placementView({ session, catalog: catalog.current, orders: NO_ORDERS, unloads: [], now }, () => true, true);
   };
-  return { controller, turn, request, after, poll, lose, sent, said, plans, shown };
+  return { controller, turn, request, after, poll, lose, sent, said, plans, answers, shown };
 }
 
 const LOAD_B: PoolAction = { kind: "activate", model: "m", pool: "elastic", bins: ["b"], reason: "replica 2 of 2" };
+const LOAD_A: PoolAction = { ...LOAD_B, bins: ["a"] };
+const MOVE_TO_B: PoolAction = { kind: "move", replica: "a\nm", to: ["b"], reason: "they go together" };
 const DROP_B: PoolAction = { kind: "release", replica: "b\nm", reason: "1 replica of m is enough" };
 
 describe("placement: auto", () => {
@@ -213,6 +216,37 @@ describe("placement: auto", () => {
     isWrong = false;
     after(31_000);
     expect(sent[0]).toBe("load b:m");
+  });
+
+  it("moves by loading first, and holds nothing up for a move whose old copy went by itself", () => {
+    const { controller, turn, request, after, poll, sent, plans } = controllerOf();
+    turn("auto");
+    controller.start();
+    request();
+    plans.next = () => [MOVE_TO_B];
+    after(500);
+    expect(sent).toEqual(["load b:m"]);
+    poll("b", "warm");
+    poll("a", "cold");
+    plans.next = () => [LOAD_A];
+    after(500);
+    expect(sent).toEqual(["load b:m", "load a:m"]);
+  });
+
+  it("tells of an order that fails in a way that nobody foresaw, and goes on", async () => {
+    const { controller, turn, request, after, sent, plans, answers, shown } = controllerOf();
+    answers.next = () => Promise.reject(new Error("no socket"));
+    turn("auto");
+    controller.start();
+    request();
+    plans.next = () => [LOAD_B];
+    after(500);
+    await Promise.resolve();
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(shown()).toMatchObject({ done: [{ kind: "load", worker: "b", failed: "it failed (Error: no socket)" }] });
+    after(500);
+    expect(sent).toEqual(["load b:m", "load b:m"]);
   });
 
   it("plans without a worker that is lost", () => {

@@ -103,6 +103,8 @@ describe("a copy that a plan wants", () => {
     const view = guardView([machine("a", { m: "warm" }), machine("b", { m: "cold" })]);
     const move: PoolAction = { kind: "move", replica: "a\nm", to: ["b"], reason: "" };
     expect(words(guardActions([move], view))).toEqual(["load b:m, then unload a"]);
+    const kept = { ...view, whyNoUnload: (name: string) => (name === "a" ? "is not told for 10 s" : null) };
+    expect(words(guardActions([move], kept))).toEqual(["a is not told for 10 s"]);
   });
 });
 

@@ -40,8 +40,27 @@ describe("what was learned, as JSON", () => {
   });
 
   it("is the same text when it is read and written", () => {
-    const once = encodeOracles(decodeOracles(encodeOracles(taught(["a"])), options()));
-    expect(encodeOracles(decodeOracles(once, options()))).toBe(once);
+    const readAndUsed = (text: string) => {
+      const oracles = decodeOracles(text, options());
+      expect([oracles.capacity.points("a"), oracles.elasticity.points("a")]).toEqual([20, 20]);
+      return encodeOracles(oracles);
+    };
+    const first = encodeOracles(taught(["a"]));
+    expect(encodeOracles(decodeOracles(first, options()))).toBe(first);
+    const once = readAndUsed(first);
+    expect(readAndUsed(once)).toBe(once);
+  });
+
+  it("takes a model for what is known of it when it is met again, not when it was read", () => {
+    let weightBytes = 1e9;
+    const known = { ...options(), facts: () => ({ weightBytes }) };
+    const load = someLoad(seededRandom(7));
+    const far = { ...load, requestsPerSecond: 1e-6 };
+    const again = decodeOracles(encodeOracles(taught(["a"])), known);
+    weightBytes = 1e12;
+    const later = decodeOracles(encodeOracles(taught(["a"])), known);
+    expect(again.capacity.predict("a", far)).toEqual(later.capacity.predict("a", far));
+    expect(again.elasticity.predict("a", far, 1)).toEqual(later.elasticity.predict("a", far, 1));
   });
 
   it("can be read again whatever was measured", () => {

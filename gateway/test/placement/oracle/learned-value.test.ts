@@ -52,6 +52,19 @@ describe("a value that is learned", () => {
     expect(value.fitness).toBe("fits");
   });
 
+  it("leaves its fits to who wants to run them, one at a time, and learns meanwhile", () => {
+    const due: (() => void)[] = [];
+    const value = valueOf({ fitLater: (fit: () => void) => due.push(fit) });
+    const { kernel } = value.notes;
+    teach(value, 60);
+    expect([due.length, value.notes.kernel]).toEqual([1, kernel]);
+    expect(value.predict([3.5]).mean).toBeCloseTo(13.5, 0);
+    due.pop()?.();
+    expect(value.notes.kernel).not.toEqual(kernel);
+    teach(value, 60);
+    expect(due).toHaveLength(1);
+  });
+
   it("keeps no more points than it may, and those that are apart", () => {
     const value = valueOf({ maxPoints: 12 });
     value.observe([-300], 11);

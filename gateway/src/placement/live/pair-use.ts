@@ -26,7 +26,7 @@ const OUTPUT = 1;
 const SLOTS = 30;
 
 /** How fast one worker is with one model, and how much of that is used. Rates in tokens a second. */
-export class PairRates {
+export class PairUse {
   readonly #window: WindowSums;
   #fastestInput: number | null = null;
   #fastestOutput: number | null = null;
