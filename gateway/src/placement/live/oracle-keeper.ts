@@ -10,8 +10,8 @@ import { factsOf, farmDevice } from "./farm-device.ts";
 import { FarmOracle } from "./farm-oracle.ts";
 import type { Observations } from "./observations.ts";
 
-/** What the farm's device is taken for holds so long, in milliseconds: found anew for each model, it costs their square. */
-const DEVICE_MS = 1_000;
+/** What the farm is taken for holds for one plan, about so many milliseconds: found anew for each model, it costs their square. */
+const DEVICE_MS = 50;
 
 export interface OracleKeeperDeps {
   clock: Clock;
