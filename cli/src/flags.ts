@@ -30,6 +30,15 @@ export function countFlag(text: string): number {
   throw new InvalidArgumentError("must be a whole number from 1 to 999999999");
 }
 
+/** A whole number from 1 to `most`. */
+export function countUpTo(most: number): (text: string) => number {
+  return (text) => {
+    const count = countFlag(text);
+    if (count <= most) return count;
+    throw new InvalidArgumentError(`must be a whole number from 1 to ${most}`);
+  };
+}
+
 /** `--for DURATION`, in milliseconds. */
 export function durationFlag(text: string): number {
   const ms = parseDuration(text);

@@ -16,6 +16,7 @@ export * from "./gathered-bytes.ts";
 export * from "./held-answer.ts";
 export * from "./key-ring.ts";
 export * from "./log.ts";
+export { makeFolder } from "./make-folder.ts";
 export * from "./open-files.ts";
 export * from "./poll-get.ts";
 export * from "./process-gauges.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { usageError } from "../exit-code.ts";
-import { countFlag, durationFlag } from "../flags.ts";
+import { countFlag, countUpTo, durationFlag } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { type ClusterOptions, policiesFlag, scaleFlag, scenarioFlag, simulateCluster } from "../simulate/cluster.ts";
 import { type FarmOptions, simulateFarm } from "../simulate/farm.ts";
@@ -16,7 +16,7 @@ export function addSimulateCommand(program: Command, io: Io, finish: (exitCode: 
     .option("--trace <file>", "a recorded trace, or a public one; else a made-up day")
     .option("--model <name>", "the model that a trace without names asks for")
     .option("--what-if <file>", "another farm file, to be compared with the first")
-    .option("--requests <n>", "of the made-up day", countFlag, 3_000)
+    .option("--requests <n>", "of the made-up day", countUpTo(1_000_000), 3_000)
     .option("--at-once", "in place of the day: all of them within a second")
     .option("--target <duration>", "the first token within this counts as on time", durationFlag, 10_000)
     .option("--patience <duration>", "callers leave after this", durationFlag, 600_000)

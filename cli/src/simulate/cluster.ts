@@ -5,7 +5,6 @@ import { parseJson } from "@farmgate/shared";
 import {
   comparisonRows,
   markdownTable,
-  openTrace,
   POLICIES,
   type PolicyName,
   Progress,
@@ -14,13 +13,15 @@ import {
   type Scenario,
   SCENARIOS,
   type ScenarioName,
+  type Trace,
   scenarioOf,
   TRACE_FILES,
-  writeReports,
 } from "@farmgate/simulator";
 import { InvalidArgumentError } from "commander";
 import { CommandError, EXIT, usageError } from "../exit-code.ts";
 import type { Io } from "../io.ts";
+import { openTraceFile } from "./open-trace-file.ts";
+import { makeOut, writeOut } from "./out-folder.ts";
 
 export interface ClusterOptions {
   cluster: ScenarioName;
@@ -62,11 +63,20 @@ export function scaleFlag(text: string): number {
  */
 export async function simulateCluster(options: ClusterOptions, io: Io): Promise<number> {
   const { policy, out, json } = options;
+  if (out !== undefined) await makeOut(out);
+  const stop = new AbortController();
+  if (policy.length > 1) {
+    // What is wrong with the trace is said once, not by each run.
+    await recordedOf(options);
+    io.onSignal(() => stop.abort());
+  }
   const reports: Report[] = [];
   for (const name of policy) {
-    reports.push(policy.length === 1 ? await runHere(name, options, io) : await runInChild(name, options, io));
+    reports.push(
+      policy.length === 1 ? await runHere(name, options, io) : await runInChild(name, options, io, stop.signal),
+    );
   }
-  if (out !== undefined) await writeReports(out, reports);
+  if (out !== undefined) await writeOut(out, reports);
   const told = json === true ? `${JSON.stringify(reports)}\n` : markdownTable(comparisonRows(reports));
   io.stdout.write(told);
   return EXIT.ok;
@@ -86,23 +96,36 @@ async function runHere(name: PolicyName, options: ClusterOptions, io: Io): Promi
   return report;
 }
 
-async function openScenario({ cluster, seed, scale, traces }: ClusterOptions): Promise<Scenario> {
-  const file = TRACE_FILES[cluster];
-  if (file === undefined) return scenarioOf(cluster, { seed, scale });
-  if (traces === undefined) throw usageError(`${cluster} replays ${file}: --traces says in which folder it is`);
-  const { trace } = await openTrace(join(traces, file));
-  return scenarioOf(cluster, { seed, scale, recorded: trace });
+async function openScenario(options: ClusterOptions): Promise<Scenario> {
+  const { cluster, seed, scale } = options;
+  return scenarioOf(cluster, { seed, scale, recorded: await recordedOf(options) });
 }
 
-async function runInChild(name: PolicyName, options: ClusterOptions, io: Io): Promise<Report> {
+/** The public trace that a load replays; null: it replays none. */
+async function recordedOf({ cluster, traces }: ClusterOptions): Promise<Trace | null> {
+  const file = TRACE_FILES[cluster];
+  if (file === undefined) return null;
+  if (traces === undefined) throw usageError(`${cluster} replays ${file}: --traces says in which folder it is`);
+  const { trace } = await openTraceFile(join(traces, file));
+  return trace;
+}
+
+async function runInChild(name: PolicyName, options: ClusterOptions, io: Io, stop: AbortSignal): Promise<Report> {
   const { cluster, seed, scale, traces } = options;
   const [program, ...first] = io.self;
   const flags = ["--cluster", cluster, "--policy", name, "--seed", String(seed), "--scale", String(scale), "--json"];
   if (traces !== undefined) flags.push("--traces", traces);
-  const child = spawn(program, [...first, "simulate", ...flags], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, [...first, "simulate", ...flags], {
+    stdio: ["ignore", "pipe", "pipe"],
+    signal: stop,
+    // Its work does not look up before it is done.
+    killSignal: "SIGKILL",
+  });
   child.stderr.on("data", (data: Buffer) => io.stderr.write(data.toString()));
   const ended = new Promise<number | null>((resolve, reject) => child.on("close", resolve).on("error", reject));
-  const [printed, code] = await Promise.all([text(child.stdout), ended]);
+  const [printed, code] = await Promise.all([text(child.stdout), ended]).catch((error: Error) => {
+    throw new CommandError(`the run of ${name} ${stop.aborted ? "was stopped" : `did not start: ${error.message}`}`);
+  });
   const [report] = code === 0 ? (parseJson(printed) as Report[]) : [];
   if (report === undefined) throw new CommandError(`the run of ${name} ended with ${code ?? "a signal"}`);
   return report;

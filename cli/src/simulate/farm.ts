@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { plainText } from "@farmgate/shared";
 import {
   AT_ONCE_WORDS,
   baselines,
@@ -8,7 +9,6 @@ import {
   type LanFarm,
   lanReport,
   type NamedFarm,
-  openTrace,
   Progress,
   type Ranked,
   readFarm,
@@ -16,16 +16,21 @@ import {
   summarize,
   type Summary,
   type Trace,
-  TraceError,
   variations,
   whatWouldHelp,
-  writeReports,
 } from "@farmgate/simulator";
 import { checkFarm } from "../config/farm-schema.ts";
 import { checked, openConfig } from "../config/open-config.ts";
 import { EXIT, usageError } from "../exit-code.ts";
 import type { Io } from "../io.ts";
+import { openTraceFile } from "./open-trace-file.ts";
+import { makeOut, writeOut } from "./out-folder.ts";
+import { someOf } from "./some-of.ts";
 import { renderSimulation } from "./render.ts";
+
+/** Of a trace: what happens between its requests is replayed too. */
+const MOST_DAYS = 366;
+const DAY_MS = 86_400_000;
 
 export interface FarmOptions {
   farm: string;
@@ -67,6 +72,7 @@ export interface Simulation {
 
 /** `farmgate simulate --farm`: exit code 2 where there is nothing to replay. */
 export async function simulateFarm(options: FarmOptions, io: Io): Promise<number> {
+  if (options.out !== undefined) await makeOut(options.out);
   const first = await openFarm(options.farm, io);
   const other = options.whatIf === undefined ? null : await openFarm(options.whatIf, io);
   const { trace, traffic, notes } = await trafficOf(options, first.farm);
@@ -87,13 +93,8 @@ export async function simulateFarm(options: FarmOptions, io: Io): Promise<number
   const whatIf = other === null ? null : (others.pop() ?? null);
   // What is configured so says nothing twice.
   const isOther = ({ summary }: Run) => !isDeepStrictEqual(summary, configured.summary);
-  const written =
-    options.out === undefined
-      ? []
-      : await writeReports(
-          options.out,
-          runs.map(({ name, run }) => lanReport(name, trace, run, options.target)),
-        );
+  const reports = () => runs.map(({ name, run }) => lanReport(name, trace, run, options.target));
+  const written = options.out === undefined ? [] : await writeOut(options.out, reports());
   const advice = options.advice ? adviceOn(first.farm, trace, configured.summary, settings, io) : [];
   const simulation: Simulation = {
     farm: options.farm,
@@ -131,10 +132,12 @@ async function trafficOf(
   }
   if (file === undefined) return { trace: builtInDay(farm, requests, seed), traffic: DAY_WORDS, notes: [] };
   const named = model === undefined ? {} : { application: model };
-  const read = await openTrace(file, named).catch((error: unknown) => {
-    throw error instanceof TraceError ? usageError(error.message) : error;
-  });
-  if (read.trace.at.length === 0) throw usageError(`${file} has no requests`);
+  const read = await openTraceFile(file, named);
+  const spanMs = read.trace.at.at(-1);
+  if (spanMs === undefined) throw usageError(`${file} has no requests`);
+  if (spanMs > MOST_DAYS * DAY_MS) {
+    throw usageError(`${file} lasts ${Math.ceil(spanMs / DAY_MS)} days; at most ${MOST_DAYS} are replayed`);
+  }
   return { trace: read.trace, traffic: file, notes: read.notes };
 }
 
@@ -149,11 +152,11 @@ function unknownNames({ applications, app }: Trace, isUnknown: (request: number)
 }
 
 function allUnknown({ farm, trace }: FarmOptions, unknown: Simulation["unknown"], { workers }: LanFarm) {
-  const asked = unknown.map(({ name }) => name).join(", ");
+  const asked = someOf(unknown.map(({ name }) => plainText(name)));
   const models = workers.flatMap((worker) =>
     worker.kind === "agent" ? worker.models.map(({ served }) => served.name) : [...worker.speeds.keys()],
   );
-  const has = [...new Set(models)].join(", ") || "no models";
+  const has = someOf([...new Set(models)]) || "no models";
   return usageError(
     `nothing in ${farm} has a model of ${trace ?? "the trace"}, which asks for ${asked}; the farm has ${has}` +
       " (`models.aliases` of its gateway, or --model for a trace without names, bring the two together)",

@@ -1,8 +1,9 @@
-import { formatDuration } from "@farmgate/shared";
+import { formatDuration, plainText } from "@farmgate/shared";
 import type { Summary } from "@farmgate/simulator";
 import { count } from "../render/count.ts";
 import { table } from "../render/table.ts";
 import { wrap } from "../render/wrap.ts";
+import { someOf } from "./some-of.ts";
 import type { Simulation } from "./farm.ts";
 
 /** Changes that are shown, and the least that one must save of a request's wait to be named: less is noise. */
@@ -34,7 +35,7 @@ function headLines({ farm, traffic, seed, notes, unknown, configured }: Simulati
   const head =
     `${farm}: ${count(workers, "worker")}, ${requests} requests within ${formatDuration(makespanMs)} (${traffic}), ` +
     `seed ${seed}. On time: the first token within ${formatDuration(targetMs)}. Virtual time, the policies that run live.`;
-  const nobodys = unknown.map(({ name, requests: asked }) => `${name} (${asked} requests)`).join(", ");
+  const nobodys = someOf(unknown.map(({ name, requests: asked }) => `${plainText(name)} (${asked} requests)`));
   const all = unknown.length === 0 ? notes : [...notes, `no worker has ${nobodys}`];
   return [...wrap(head, columns), ...all.flatMap((note) => wrap(`note: ${note}`, columns))];
 }

@@ -54,7 +54,9 @@ function lastCopies(
     const [only] = counted;
     const model = only?.byKey.get(key);
     if (counted.length !== 1 || only === undefined || model === undefined) continue;
-    found.set(only.config.name, [...(found.get(only.config.name) ?? []), model]);
+    const there = found.get(only.config.name);
+    if (there === undefined) found.set(only.config.name, [model]);
+    else there.push(model);
   }
   return found;
 }

@@ -1,6 +1,7 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CancelTimer, Clock } from "@farmgate/shared";
+import { makeFolder } from "@farmgate/wire";
 import { decodeOracles, encodeOracles, type Oracles } from "./oracle/codec.ts";
 import type { OracleOptions } from "./oracle/options.ts";
 
@@ -66,7 +67,7 @@ export class OracleFile {
   async #write(text: string): Promise<void> {
     const path = join(this.#directory, NAME);
     try {
-      await mkdir(this.#directory, { recursive: true });
+      await makeFolder(this.#directory);
       await writeFile(`${path}.draft`, text, { mode: 0o600 });
       await rename(`${path}.draft`, path);
     } catch (error) {

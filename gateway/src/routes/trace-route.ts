@@ -9,6 +9,12 @@ export function traceRoute(app: FastifyInstance, farm: Farm): void {
     const { caller } = request;
     if (!caller.changes) throw new FarmError("forbidden", "Only an admin key may record a trace.");
     if (farm.draining) throw new FarmError("draining", "The gateway is stopping.");
+    if (farm.recorder.isFull) {
+      throw new FarmError(
+        "rate_limited",
+        "As many traces as may be are being recorded: end one, or share what it writes.",
+      );
+    }
     reply.hijack();
     const response = reply.raw;
     response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" });

@@ -8,6 +8,8 @@ import { Recording, type SeenRequest, type Sink } from "./recording.ts";
 
 /** Milliseconds between signs of life. */
 const ALIVE_MS = 20_000;
+/** Recordings at once: each of them costs something with every request, and memory while its reader is slow. */
+const MOST_OPEN = 16;
 
 export interface RecorderDeps {
   clock: Clock;
@@ -22,6 +24,11 @@ export class Recorder {
 
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
+  }
+
+  /** There is no room for another one. */
+  get isFull(): boolean {
+    return this.#open.size >= MOST_OPEN;
   }
 
   /** Begins one; what is returned ends it without a word, where its reader has left. */

@@ -42,6 +42,25 @@ describe("a trace of the farm", () => {
     await whole.catch(() => {});
   });
 
+  it("is read by sixteen at once, and by another one when one of them has left", async () => {
+    const gateway = await runGateway({ keys, workers: agents({ a: await fakeWorker({ m: "warm" }) }) });
+    const all = await Promise.all(Array.from({ length: 16 }, () => record(gateway.url, as("root-key"))));
+    // They are left before the test waits for them.
+    for (const { whole } of all) whole.catch(() => {});
+    const refused = await errorOf(await fetch(`${gateway.url}/farm/trace`, as("root-key")));
+    expect(refused).toMatchObject({ status: 429, code: "rate_limited" });
+    all[0]?.leave();
+    await until("there is room again", async () => {
+      const answer = await fetch(`${gateway.url}/farm/trace`, as("root-key"));
+      await answer.body?.cancel();
+      return answer.status === 200;
+    });
+    for (const { leave: end, whole } of all) {
+      end();
+      await whole.catch(() => {});
+    }
+  });
+
   it("has a line for each request that was work, and nothing of what was said or who said it", async () => {
     const worker = await fakeWorker({ "m-large": "warm" });
     const gateway = await runGateway({

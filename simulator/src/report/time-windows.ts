@@ -4,7 +4,11 @@ export class TimeWindows {
   #sums: Float64Array;
   #used = 0;
 
+  /** Throws a RangeError where there is no end of windows. */
   constructor(windowMs: number, spanMs: number) {
+    if (!(windowMs > 0 && Number.isFinite(spanMs / windowMs))) {
+      throw new RangeError(`${spanMs} ms cannot be told in windows of ${windowMs} ms`);
+    }
     this.#windowMs = windowMs;
     this.#sums = new Float64Array(Math.max(1, Math.ceil(spanMs / windowMs)));
   }
@@ -17,7 +21,9 @@ export class TimeWindows {
   /** `level` held from `from` to `to`: adds its milliseconds to each window in between. */
   hold(from: number, to: number, level: number): void {
     for (let at = from; at < to; ) {
-      const window = Math.floor(at / this.#windowMs);
+      const next = Math.floor(at / this.#windowMs) + 1;
+      // Where a window is a fraction, its end may be told as where it began: what is there then is in the one after it.
+      const window = next * this.#windowMs > at ? next - 1 : next;
       const end = Math.min(to, (window + 1) * this.#windowMs);
       this.#addTo(window, level * (end - at));
       at = end;

@@ -123,3 +123,25 @@ describe("a histogram by size", () => {
     expect(histogram.quantile(0.5)).toBeLessThanOrEqual(0.01);
   });
 });
+
+describe("what is told over time", () => {
+  it("adds up to the whole, also where a window is a fraction of a millisecond", () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: 0.1, max: 50, noNaN: true }),
+        fc.double({ min: 0, max: 200, noNaN: true }),
+        (windowMs, span) => {
+          const collector = new Collector({ applications, spanMs: 200, windowMs });
+          collector.devices(0, 3);
+          const { windows, devices } = collector.report("p", span);
+          expect(devices.mean).toBeCloseTo(span > 0 ? 3 : 0, 6);
+          expect(windows.devices.length).toBeLessThanOrEqual(Math.floor(span / windowMs) + 2);
+        },
+      ),
+    );
+  });
+
+  it.each([0, -1, Number.NaN])("is refused in windows of %d ms", (windowMs) => {
+    expect(() => new Collector({ applications, spanMs: 1_000, windowMs })).toThrow(RangeError);
+  });
+});

@@ -12,6 +12,12 @@ export class ByteRate {
     this.#bytesPerMs = bytesPerSecond / 1_000;
   }
 
+  /** How many bytes to let by at once, at most `most`, so that those who share the rate all get on. */
+  piece(most: number): number {
+    if (this.#bytesPerMs === 0) return most;
+    return Math.min(most, Math.max(1, Math.floor(this.#bytesPerMs * BURST_MS)));
+  }
+
   /** Lets `bytes` by; how many milliseconds to wait after them. */
   passed(bytes: number, now: number): number {
     if (this.#bytesPerMs === 0) return 0;

@@ -7,6 +7,9 @@ import type { ByteRate } from "./byte-rate.ts";
 
 /** A peer that says nothing for so long is given up, in milliseconds. */
 const SILENT_MS = 30_000;
+/** So is one that sent less than this in so long: it would hold up what others could send for ever. */
+const SLOW_BYTES = 16 * 1_024;
+const SLOW_MS = 60_000;
 
 /** A file on its way here. */
 export interface Partial {
@@ -41,6 +44,10 @@ export function download(partial: Partial, options: DownloadOptions): Promise<st
   const request = { origin: upstream.origin, method: "GET", path: target, headers, body: null };
   return new Promise((resolve) => {
     let trouble: string | null = null;
+    /** Since the peer's speed was last looked at: what it sent, and how long that was waited for. */
+    let slow = { bytes: 0, waitedMs: 0 };
+    let waitsSince = clock.now();
+    let stopPause = () => {};
     /** One write at a time, in order. */
     let writing: Promise<void> = Promise.resolve();
     const stop = (why: string) => {
@@ -56,8 +63,19 @@ export function download(partial: Partial, options: DownloadOptions): Promise<st
       partial.at += piece.length;
       received(piece.length);
       const ms = rate.passed(piece.length, clock.now());
-      if (ms > 0) clock.after(ms, () => exchange.resume());
-      else exchange.resume();
+      if (ms > 0) stopPause = clock.after(ms, goOn);
+      else goOn();
+    };
+    const goOn = () => {
+      waitsSince = clock.now();
+      exchange.resume();
+    };
+    const isTooSlow = (sent: number) => {
+      slow = { bytes: slow.bytes + sent, waitedMs: slow.waitedMs + clock.now() - waitsSince };
+      if (slow.waitedMs < SLOW_MS) return false;
+      if (slow.bytes < SLOW_BYTES) return true;
+      slow = { bytes: 0, waitedMs: 0 };
+      return false;
     };
     const exchange = new Exchange(upstream.pool, request, { firstByteMs: SILENT_MS, idleMs: SILENT_MS }, clock, {
       head(status, rawHeaders) {
@@ -67,11 +85,13 @@ export function download(partial: Partial, options: DownloadOptions): Promise<st
         else if (range?.first !== partial.at || range.bytes !== bytes) stop("it sent another piece than was asked for");
       },
       data(piece) {
+        if (isTooSlow(piece.length)) stop("it sends too slowly");
         writing = writing.then(() => write(piece)).catch((error: unknown) => stop(`writing failed: ${String(error)}`));
         return false;
       },
       end(outcome) {
         signal.removeEventListener("abort", onAbort);
+        stopPause();
         const cut = outcome.ok ? null : outcome.failure.message;
         void writing.then(() => resolve(trouble ?? cut ?? (partial.at < bytes ? "it ended early" : null)));
       },

@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { basename } from "node:path";
 import { formatSize } from "@farmgate/shared";
 import { pause } from "../swap/pause.ts";
 import { download, type DownloadOptions, type Partial } from "./download.ts";
@@ -9,8 +10,11 @@ import type { Shelf } from "./shelf.ts";
 /** A peer is asked again after a break, in milliseconds: the pause doubles while nothing comes. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
-/** So many breaks in a row without one more byte, and the peer is given up. */
+/** So many breaks in a row that brought less than this, and the peer is given up. */
 const MOST_FRUITLESS = 5;
+const LEAST_FRUIT = 256 * 1_024;
+/** A pipe would wait for its reader. */
+const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** Left free on the disk. */
 const SPARE_BYTES = 64 * 1_024 ** 2;
 
@@ -33,7 +37,8 @@ export async function fetchFile(options: FetchOptions): Promise<string | null> {
   let opened: FileHandle | null = null;
   try {
     await shelf.makeRoomFor(path);
-    const handle = await open(unfinished, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW);
+    if (await shelf.isTaken(path)) return `${path} is there and no file`;
+    const handle = await open(unfinished, FLAGS);
     opened = handle;
     const partial = await whatIsHere(handle, unfinished, bytes, options.signal);
     options.progress(partial.at);
@@ -59,7 +64,9 @@ export async function fetchFile(options: FetchOptions): Promise<string | null> {
 }
 
 async function whatIsHere(handle: FileHandle, file: string, bytes: number, signal: AbortSignal): Promise<Partial> {
-  const { size } = await handle.stat();
+  const stats = await handle.stat();
+  if (!stats.isFile()) throw new Error(`${basename(file)} is there and no file`);
+  const { size } = stats;
   // It was another file's, or of another length then.
   if (size > bytes) await handle.truncate(0);
   const at = size > bytes ? 0 : size;
@@ -75,7 +82,7 @@ async function goOn(partial: Partial, options: FetchOptions): Promise<string | n
       received: (n) => (options.received(n), progress(partial.at)),
     });
     if (trouble === null) break;
-    fruitless = partial.at > before ? 0 : fruitless + 1;
+    fruitless = partial.at - before >= LEAST_FRUIT ? 0 : fruitless + 1;
     if (signal.aborted || fruitless >= MOST_FRUITLESS) return trouble;
     await pause(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** fruitless), clock, signal);
   }

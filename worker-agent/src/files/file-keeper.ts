@@ -14,6 +14,7 @@ import { Shelf } from "./shelf.ts";
 /** Between two looks for what is missing, and at peers that still read a file for its hash; in milliseconds. */
 const LOOK_EVERY_MS = 60_000;
 const HASHING_MS = 1_000;
+const LEAST_PAUSE_MS = 1_000;
 
 export interface FileKeeperOptions {
   config: Pick<AgentConfig, "name" | "files" | "models">;
@@ -109,40 +110,52 @@ export class FileKeeper {
   async #goRound(): Promise<void> {
     const { clock } = this.#options;
     while (!this.#stop.signal.aborted) {
-      for (const file of this.files) {
-        if (this.#stop.signal.aborted || (await this.shelf.look(file.path)) !== null) continue;
-        await this.#bring(file);
+      const end = clock.now() + LOOK_EVERY_MS;
+      // What peers still read for its hash does not hold up the rest.
+      for (let left = await this.#bringAll(this.files); left.length > 0 && clock.now() < end; ) {
+        await pause(HASHING_MS, clock, this.#stop.signal);
+        left = await this.#bringAll(left);
       }
       const hurried = new AbortController();
       this.#hurry = () => hurried.abort();
-      if (!this.#stop.signal.aborted) await pause(LOOK_EVERY_MS, clock, hurried.signal);
+      // However many ask for what is not here.
+      await pause(LEAST_PAUSE_MS, clock, this.#stop.signal);
+      if (!this.#stop.signal.aborted) await pause(LOOK_EVERY_MS - LEAST_PAUSE_MS, clock, hurried.signal);
     }
   }
 
-  async #bring(file: ModelFile): Promise<void> {
+  /** Those that a peer has, but cannot tell the hash of yet. */
+  async #bringAll(files: readonly ModelFile[]): Promise<ModelFile[]> {
+    const later: ModelFile[] = [];
+    for (const file of files) {
+      if (this.#stop.signal.aborted || (await this.shelf.look(file.path)) !== null) continue;
+      if ((await this.#bring(file)) === "later") later.push(file);
+    }
+    return this.#stop.signal.aborted ? [] : later;
+  }
+
+  async #bring(file: ModelFile): Promise<"later" | "done"> {
     const { config, upstreams, clock } = this.#options;
     const failed = new Set<string>();
     let error = "";
     while (!this.#stop.signal.aborted && failed.size < config.files.peers.length) {
       const offers = await askPeers(config.files.peers, file.path, upstreams, clock, this.#stop.signal);
       const chosen = choosePeer(offers, file.sha256, failed);
-      if (chosen.kind === "later") {
-        await pause(HASHING_MS, clock, this.#stop.signal);
-        continue;
-      }
+      if (chosen.kind === "later") return "later";
       const source = chosen.kind === "from" ? chosen.sources.find(({ peer }) => !failed.has(peer.url)) : undefined;
       if (source === undefined) {
         if (chosen.kind === "nobody") error = chosen.why;
         break;
       }
       const trouble = await this.#bringFrom(file, source);
-      if (trouble === null) return;
+      if (trouble === null) return "done";
       error = `${source.peer.url}: ${trouble}`;
       failed.add(source.peer.url);
     }
-    if (this.#stop.signal.aborted) return;
+    if (this.#stop.signal.aborted) return "done";
     this.#progress.set(file.path, { ...this.#progressOf(file.path), state: "failed", from: null, error });
     this.#options.log.warn({ file: file.path, error }, `${file.path} could not be fetched`);
+    return "done";
   }
 
   async #bringFrom({ path, models }: ModelFile, { peer, bytes, sha256 }: Source): Promise<string | null> {

@@ -1,4 +1,4 @@
-import type { Clock } from "@farmgate/shared";
+import { type Clock, formatSize } from "@farmgate/shared";
 import { type Upstreams, wholeAnswer } from "@farmgate/wire";
 import type { AgentConfig } from "../config.ts";
 import { type FileEntry, readListing } from "./listing.ts";
@@ -27,6 +27,7 @@ async function askPeer(peer: Peer, path: string, upstreams: Upstreams, clock: Cl
   if (peer.apiKey !== null) headers.push("authorization", `Bearer ${peer.apiKey}`);
   const request = { origin, method: "GET", path: `${prefix}/files`, headers, body: null };
   const { head, body, cut } = await wholeAnswer(pool, clock, request, LIMITS, signal);
+  if (cut === "large") return { peer, why: `its list is longer than ${formatSize(LIMITS.bytes)}` };
   if (head === null || cut !== null) return { peer, why: "it does not answer" };
   if (head.status !== 200) return { peer, why: `it answered ${head.status}` };
   const files = readListing(body.toString("utf8"));

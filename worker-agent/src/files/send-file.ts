@@ -7,8 +7,8 @@ import { readRange } from "./byte-range.ts";
 import type { ByteRate } from "./byte-rate.ts";
 import type { Shelf } from "./shelf.ts";
 
-/** Bytes that are read at a time. */
-const PIECE = 512 * 1_024;
+/** Bytes that are read at a time: with larger pieces dozens of takers keep the program from all else for a second. */
+const PIECE = 64 * 1_024;
 
 interface Sending {
   shelf: Shelf;
@@ -45,23 +45,31 @@ export async function sendFile(request: FastifyRequest, reply: FastifyReply, pat
     // fastify would take an empty body's length.
     return reply.send(request.method === "HEAD" ? Readable.from([]) : undefined);
   }
-  return reply.send(Readable.from(piecesOf(handle, first, last, sending), { objectMode: false }));
+  const left = new AbortController();
+  reply.raw.once("close", () => left.abort());
+  const pieces = Readable.from(piecesOf(handle, first, last, sending, left.signal), { objectMode: false });
+  // What was never read from does not end by itself.
+  pieces.once("close", () => void handle.close().catch(() => {}));
+  return reply.send(pieces);
 }
 
-/** The handle is closed when the last piece went, or nobody wants more. */
-async function* piecesOf(handle: FileHandle, first: number, last: number, { rate, clock, sent }: Sending) {
-  try {
-    for (let at = first; at <= last; ) {
-      const length = Math.min(PIECE, last + 1 - at);
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length, at);
-      if (bytesRead === 0) throw new Error("the file was cut while it was sent");
-      at += bytesRead;
-      sent(bytesRead);
-      yield bytesRead === length ? buffer : buffer.subarray(0, bytesRead);
-      const ms = rate.passed(bytesRead, clock.now());
-      if (ms > 0) await pause(ms, clock);
-    }
-  } finally {
-    await handle.close();
+/** Each piece waits for its time before it goes: else who leaves after the first one would never have to. */
+async function* piecesOf(
+  handle: FileHandle,
+  first: number,
+  last: number,
+  { rate, clock, sent }: Sending,
+  left: AbortSignal,
+) {
+  for (let at = first; at <= last; ) {
+    const length = Math.min(rate.piece(PIECE), last + 1 - at);
+    const ms = rate.passed(length, clock.now());
+    if (ms > 0) await pause(ms, clock, left);
+    if (left.aborted) return;
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length, at);
+    if (bytesRead === 0) throw new Error("the file was cut while it was sent");
+    at += bytesRead;
+    sent(bytesRead);
+    yield bytesRead === length ? buffer : buffer.subarray(0, bytesRead);
   }
 }

@@ -1,6 +1,7 @@
 import { constants, type Stats } from "node:fs";
-import { type FileHandle, mkdir, open, realpath, statfs } from "node:fs/promises";
+import { type FileHandle, lstat, open, realpath, statfs } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
+import { makeFolder } from "@farmgate/wire";
 import { hashFile } from "./hash-file.ts";
 
 /** What identifies a file's content for as long as nobody writes to it. */
@@ -81,8 +82,14 @@ export class Shelf {
   /** Makes the folders above a file. Rejects where a link leads out of the folder of models. */
   async makeRoomFor(path: string): Promise<void> {
     const folder = dirname(this.pathOf(path));
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     if ((await this.#inside(folder)) === null) throw new Error(`${dirname(path)} leads out of the folder of models`);
+  }
+
+  /** Whether something has that name that no file can take the place of. A link gives way. */
+  async isTaken(path: string): Promise<boolean> {
+    const stats = await lstat(this.pathOf(path)).catch(() => null);
+    return stats !== null && !stats.isFile() && !stats.isSymbolicLink();
   }
 
   /** Bytes that may still be written there. */

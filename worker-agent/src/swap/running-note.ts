@@ -1,7 +1,8 @@
-import { link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { link, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pid as ownPid } from "node:process";
 import { type Clock, parseJson } from "@farmgate/shared";
+import { makeFolder } from "@farmgate/wire";
 import { z } from "zod";
 import { endGroup } from "./process-group.ts";
 import { identityOf, isAlive, type ProcessIdentity } from "./process-identity.ts";
@@ -54,7 +55,7 @@ export class RunningNotes {
   async add(process: ProcessIdentity, run: NotedRun): Promise<Forget> {
     const agent = await identityOf(ownPid);
     if (agent === null) return async () => {};
-    await mkdir(this.#directory, { recursive: true });
+    await makeFolder(this.#directory);
     const name = `${fileName(`${process.pid}-${process.start}`)}.0.json`;
     await this.#publish(name, { agent, process, ...run });
     return () => this.#remove(name);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getuid } from "node:process";
 import type { CancelTimer, Clock } from "@farmgate/shared";
+import { makeFolder } from "@farmgate/wire";
 import type { ServedModel } from "../served-model.ts";
 
 const TAIL_BYTES = 4_096;
@@ -17,7 +18,7 @@ const TAIL_LINES = 20;
 export async function outputDirectory(configDirectory: string, agent: string): Promise<string> {
   const wanted = join(configDirectory, ".farmgate", fileName(agent));
   try {
-    await mkdir(wanted, { recursive: true });
+    await makeFolder(wanted);
     await access(wanted, constants.W_OK);
     return wanted;
   } catch {

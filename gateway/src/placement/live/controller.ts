@@ -35,6 +35,9 @@ export interface ControllerDeps {
   count(kind: string, result: string): void;
 }
 
+/** Changes of one plan that are said one by one. */
+const MOST_SAID = 10;
+
 /** What runs while placement is on. */
 interface Session {
   settings: PlacementSettings;
@@ -256,10 +259,8 @@ export class PlacementController {
     const actions = session.plan.actions.filter((action) => !session.deeds.isMoving(action));
     const guardeds = guardActions(actions, guardView);
     if (guardeds.length > 0) session.acted = { at: now, guarded: guardeds };
-    for (const guarded of guardeds) {
-      this.#say(session, guarded, now);
-      if (settings.mode === "auto") session.deeds.order(guarded);
-    }
+    this.#sayNew(session, guardeds, now);
+    if (settings.mode === "auto") for (const guarded of guardeds) session.deeds.order(guarded);
     return null;
   }
 
@@ -303,19 +304,29 @@ export class PlacementController {
     session.wrong = wrong;
   }
 
-  /** Once for each change: what comes up again and again is said again only after it was away for a while. */
-  #say(session: Session, { action, workers, key, order, ...rest }: Guarded, now: number): void {
-    const { log } = this.#deps;
+  /**
+   * Once for each change: what comes up again and again is said again only after it was away for a while. The first ones
+   * of a plan alone: one for hundreds of models would drown all else in the log.
+   */
+  #sayNew(session: Session, guardeds: readonly Guarded[], now: number): void {
     const { said, settings } = session;
+    for (const [text, at] of said) if (now - at > settings.hold) said.delete(text);
+    const changes = guardeds.filter(({ action, workers, key, order }) => {
+      const text = `${action.kind} ${key} ${workers.join(" to ")} ${order}`;
+      const isNew = !said.has(text);
+      said.set(text, now);
+      return isNew;
+    });
+    for (const change of changes.slice(0, MOST_SAID)) this.#say(settings.mode, change);
+    const more = changes.length - MOST_SAID;
+    if (more > 0) this.#deps.log.info({ more }, `and ${more} more changes; GET /farm/placement lists them all`);
+  }
+
+  #say(mode: PlacementSettings["mode"], { action, workers, key, ...rest }: Guarded): void {
     const model = this.#deps.catalog.current.union.get(key)?.id ?? key;
-    const text = `${action.kind} ${model} ${workers.join(" to ")} ${order}`;
-    const before = said.get(text);
-    for (const [other, at] of said) if (now - at > settings.hold) said.delete(other);
-    said.set(text, now);
-    if (before !== undefined && now - before <= settings.hold) return;
     const why = "why" in rest ? rest.why : undefined;
-    const does = settings.mode === "advise" ? "placement would" : "placement is to";
-    log.info({ model, workers, reason: action.reason, not: why }, `${does} ${action.kind} ${model}`);
+    const does = mode === "advise" ? "placement would" : "placement is to";
+    this.#deps.log.info({ model, workers, reason: action.reason, not: why }, `${does} ${action.kind} ${model}`);
   }
 }
 

@@ -3,11 +3,15 @@ import type { Log } from "@farmgate/wire";
 import type { CatalogStore } from "../../catalog/store.ts";
 import { CapacityOracle } from "../oracle/capacity-oracle.ts";
 import { ElasticityOracle } from "../oracle/elasticity-oracle.ts";
+import type { ReferenceDevice } from "../oracle/model-facts.ts";
 import type { OracleOptions } from "../oracle/options.ts";
 import { OracleFile } from "../oracle-file.ts";
 import { factsOf, farmDevice } from "./farm-device.ts";
 import { FarmOracle } from "./farm-oracle.ts";
 import type { Observations } from "./observations.ts";
+
+/** What the farm is taken for holds for one plan, about so many milliseconds: found anew for each model, it costs their square. */
+const DEVICE_MS = 50;
 
 export interface OracleKeeperDeps {
   clock: Clock;
@@ -75,15 +79,21 @@ export class OracleKeeper {
 
 /** Of models that were never measured it says what their size and the farm's speed by then let expect. */
 function optionsOf(
-  { catalog, seen }: OracleKeeperDeps,
+  { clock, catalog, seen }: OracleKeeperDeps,
   learning: OracleOptions["learning"],
   together: boolean,
 ): OracleOptions {
+  let device: ReferenceDevice | null = null;
+  let foundAt = Number.NEGATIVE_INFINITY;
   return {
     learning,
     facts: (key) => factsOf(catalog.current, key),
     get device() {
-      return farmDevice(catalog.current, seen(), seen().keys(), together);
+      const now = clock.now();
+      if (device !== null && now - foundAt < DEVICE_MS) return device;
+      foundAt = now;
+      device = farmDevice(catalog.current, seen(), seen().keys(), together);
+      return device;
     },
   };
 }

@@ -180,6 +180,18 @@ describe("placement: auto", () => {
     expect(kept.sent).toEqual([]);
   });
 
+  it("says the first of hundreds of changes one by one, and how many more there are", () => {
+    const { controller, turn, request, after, said, plans } = controllerOf();
+    turn("auto");
+    controller.start();
+    request();
+    const models = Array.from({ length: 300 }, (_, i) => `m${i}`);
+    plans.next = () => models.map((model) => ({ ...LOAD_B, model }));
+    after(2_000);
+    expect(said.filter((line) => line.startsWith("placement is to"))).toHaveLength(10);
+    expect(said).toContainEqual(expect.stringMatching(/^and 290 more/));
+  });
+
   it("rests when its planner fails, says so once, and tries again later", () => {
     const { controller, turn, request, after, sent, said, plans, shown } = controllerOf();
     turn("auto");

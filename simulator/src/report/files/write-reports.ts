@@ -1,5 +1,6 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "@farmgate/wire";
 import { comparison, markdownTable } from "../comparison.ts";
 import { applicationsCsv, windowsCsv } from "../csv.ts";
 import { plots } from "../plots.ts";
@@ -17,7 +18,7 @@ export async function writeReports(folder: string, reports: readonly Report[]): 
     "windows.csv": windowsCsv(reports),
     ...plots(reports),
   };
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
   return Object.keys(files);
 }

@@ -2,7 +2,7 @@ import { TraceBuilder } from "../trace-builder.ts";
 import type { Trace } from "../types.ts";
 import { csvRows } from "./csv-rows.ts";
 import { milliseconds, tokens } from "./figures.ts";
-import { TraceError } from "./trace-error.ts";
+import { shown, TraceError } from "./trace-error.ts";
 
 /** As the published files name them, and what they are called in copies with seconds from the start. */
 const COLUMNS = ["t_s", "input_tokens", "output_tokens"];
@@ -34,7 +34,7 @@ export function readAzure(text: string, application = "azure"): Trace {
 /** `2023-11-16 18:15:46.6805900`, in milliseconds with their fractions: finer than a Date has them. */
 function dateMs(text: string, line: number): number {
   const parts = /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d(?:\.\d+)?)(?:Z|\+00:?00)?$/.exec(text);
-  if (parts === null) throw new TraceError(line, `TIMESTAMP must be a date and time, not ${text.slice(0, 40)}`);
+  if (parts === null) throw new TraceError(line, `TIMESTAMP must be a date and time, not ${shown(text)}`);
   const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = parts.slice(1).map(Number);
   return ((daysSince1970(year, month, day) * 24 + hour) * 60 + minute) * 60_000 + second * 1_000;
 }
