@@ -7,6 +7,10 @@ import type { Keeper } from "../keeper.ts";
 import type { OrderDesk, OrderedPair } from "../order-desk.ts";
 import { Deeds } from "./deeds.ts";
 import { replicaId } from "./farm-bins.ts";
+import { betterPlace } from "./better-place.ts";
+import { reaches } from "./reach.ts";
+import { Regrets } from "./regrets.ts";
+import { worthwhile } from "./worthwhile.ts";
 import { guardActions, type Guarded, type GuardView, whyNoRelease } from "./guard-actions.ts";
 import { LearningTurns } from "./learning-turns.ts";
 import { Observations } from "./observations.ts";
@@ -38,6 +42,9 @@ export interface ControllerDeps {
 /** Changes of one plan that are said one by one. */
 const MOST_SAID = 10;
 
+/** Of a model whose load was never measured, in milliseconds. */
+const RELOAD_MS = 30_000;
+
 /** What runs while placement is on. */
 interface Session {
   settings: PlacementSettings;
@@ -45,6 +52,7 @@ interface Session {
   learning: OracleKeeper;
   planner: Planner;
   deeds: Deeds;
+  regrets: Regrets;
   plan: MadePlan | null;
   /** The last plan that had anything to do. */
   acted: { at: number; guarded: readonly Guarded[] } | null;
@@ -104,6 +112,7 @@ export class PlacementController {
       learning: isKept ? before.learning : new OracleKeeper(settings.stateDir, { ...this.#deps, seen: observed }),
       planner: (this.#deps.planner ?? poolsPlanner)(settings),
       deeds: before?.deeds ?? new Deeds({ ...this.#deps, mayGo: (pair) => this.#mayGo(pair) }),
+      regrets: before?.regrets ?? new Regrets(),
       plan: null,
       acted: before?.acted ?? null,
       wrong: new Set(),
@@ -241,27 +250,67 @@ export class PlacementController {
     const { replacing } = session.deeds;
     const { caution, share } = settings;
     const { capacity, elasticity } = oracle;
+    const reach = reaches(catalog.current, seen, seen.keys(), { targetMs: settings.target, now });
     session.plan = planWith(session.planner, { ...view, replacing }, seen, {
       capacity,
       elasticity,
       caution,
       share,
       observed: (key) => oracle.observed(seen, key, now),
+      whyNoHelp: (worker, key) => reach(worker, key).why,
     });
     if (session.plan.bins.bins.length === 0) return "no worker tells what it has loaded now";
     const guardView = this.#guardView();
     if (guardView === null) return null;
+    const { replicas } = session.plan.bins;
+    this.#lookBack(session, now);
+    const whyNotAgain = (key: string) => session.regrets.whyNotAgain(key, now);
+    const lastHour = (key: string) => seen.of(key)?.lastHour(now) ?? null;
+    const { models } = session.plan;
+    const better = betterPlace({ catalog: catalog.current, replicas, models, reach, share, lastHour });
+    const worth = worthwhile([...session.plan.actions, ...(better === null ? [] : [better])], {
+      replicas,
+      reach,
+      whyNotAgain,
+      isTrying: (key) => session.regrets.isTrying(key),
+      isLate: (key) => (lastHour(key)?.share ?? 1) < share,
+    });
     session.leaving = new Map(
-      session.plan.actions.flatMap((action) =>
+      worth.actions.flatMap((action) =>
         action.kind === "release" ? [[action.replica, session.leaving.get(action.replica) ?? now]] : [],
       ),
     );
-    const actions = session.plan.actions.filter((action) => !session.deeds.isMoving(action));
-    const guardeds = guardActions(actions, guardView);
+    const actions = worth.actions.filter((action) => !session.deeds.isMoving(action));
+    const guardeds = [...guardActions(actions, guardView), ...worth.turnedDown];
     if (guardeds.length > 0) session.acted = { at: now, guarded: guardeds };
     this.#sayNew(session, guardeds, now);
-    if (settings.mode === "auto") for (const guarded of guardeds) session.deeds.order(guarded);
+    if (settings.mode === "auto") for (const guarded of guardeds) this.#order(session, guarded, now);
     return null;
+  }
+
+  /** A further copy is a trial. */
+  #order(session: Session, guarded: Guarded, now: number): void {
+    session.deeds.order(guarded);
+    if (guarded.order !== "load") return;
+    const { load } = guarded;
+    const isFurther = session.plan?.bins.replicas.some(({ model, state }) => model === load.key && state === "active");
+    if (isFurther !== true) return;
+    const reloadMs = session.plan?.models.find(({ id }) => id === load.key)?.reloadMs ?? RELOAD_MS;
+    const figures = session.seen.of(load.key);
+    const judged = figures?.judged ?? { requests: 0, onTime: 0 };
+    session.regrets.added(load, reloadMs, { before: figures?.lastHour(now) ?? null, judged }, now);
+  }
+
+  /** What the copies that were added have brought. */
+  #lookBack({ regrets, seen, settings, plan }: Session, now: number): void {
+    const there = new Set(plan?.bins.replicas.flatMap(({ id, state }) => (state === "draining" ? [] : [id])));
+    regrets.look({
+      now,
+      windowMs: settings.window,
+      share: settings.share,
+      judged: (key) => seen.of(key)?.judged ?? { requests: 0, onTime: 0 },
+      isThere: (worker, key) => there.has(replicaId(worker, key)),
+    });
   }
 
   /** Of a copy that was moved. */
@@ -276,7 +325,6 @@ export class PlacementController {
     const session = this.#session;
     if (session === null || session.plan === null) return null;
     const view = keeper.view();
-    const inUse = new Set(session.seen.inUse(view.now));
     const { replicas } = session.plan.bins;
     const whyNoUnload = (worker: string, key: string) => desk.whyNoUnload(worker, key);
     const whyHeld = (replica: string) => {
@@ -290,7 +338,7 @@ export class PlacementController {
       inflight,
       wanted: keeper.wanted,
       replicas,
-      isInUse: (key) => inUse.has(key),
+      isInUse: (key) => session.seen.isOfToday(key, view.now),
     };
   }
 

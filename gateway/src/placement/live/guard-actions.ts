@@ -31,7 +31,7 @@ export interface GuardView extends PlacementView {
   whyNoUnload(worker: string, key: string): string | null;
   /** Why a copy stays for a while though it is to go, in words that follow its worker's name; null: it has stayed so. */
   whyHeld(replica: string): string | null;
-  /** Whether the model was asked for lately. */
+  /** Whether the model was asked for within a day: its last copy is not given for what another model has already. */
   isInUse(key: string): boolean;
 }
 
@@ -39,7 +39,7 @@ export interface GuardView extends PlacementView {
  * What may be ordered of a plan now; what may not is left for a later one:
  *
  * 1. release: never a copy 1a. that is not loaded yet; 1b. that answers requests; 1c. that `keepWarm` wants; 1d. that is
- *    the last one of a model in use, unless the same plan wants its room; 1e. on a worker that is at another order, or
+ *    the last one of a model in use, unless the same plan wants its room for the first one of another; 1e. on a worker that is at another order, or
  *    that lately failed to let it go; 1f. before it was to go for a while, unless its room is wanted.
  * 2. activate: where `keepWarm` could load it too (see `whyNoLoad`), and 2a. no last copy of a model in use may have to
  *    go for it that this plan does not release. 2b. After what this plan releases there.
@@ -53,9 +53,13 @@ export function guardActions(actions: readonly PoolAction[], view: GuardView): G
   const releases = actions.flatMap((action) => (action.kind === "release" ? [action] : []));
   const others = actions.flatMap((action) => (action.kind === "release" ? [] : [action]));
   const room = new Set(others.flatMap((action) => (action.kind === "activate" ? action.bins : action.to)));
+  const isWarm = (key: string) => view.catalog.workers.some((entry) => hasWarmCopy(entry, key, view.now));
+  const firsts = new Set(
+    others.flatMap((action) => (action.kind === "activate" && !isWarm(action.model) ? action.bins : [])),
+  );
   const guarded: Guarded[] = [];
   for (const action of releases) {
-    const next = guardRelease(action, room, busy, gone, view);
+    const next = guardRelease(action, { room, firsts }, busy, gone, view);
     if (next.order === "unload") {
       busy.add(next.unload.worker);
       gone.push(next.unload);
@@ -102,7 +106,7 @@ export function whyNoRelease(
 
 function guardRelease(
   action: Extract<PoolAction, { kind: "release" }>,
-  room: ReadonlySet<string>,
+  { room, firsts }: Record<"room" | "firsts", ReadonlySet<string>>,
   busy: ReadonlySet<string>,
   gone: readonly OrderedPair[],
   view: GuardView,
@@ -113,7 +117,7 @@ function guardRelease(
   const isWanted = room.has(worker);
   // 1f
   const held = isWanted ? null : view.whyHeld(meant.id);
-  const why = busy.has(worker) ? AT_ANOTHER : (whyNoRelease(meant, gone, view, isWanted) ?? held);
+  const why = busy.has(worker) ? AT_ANOTHER : (whyNoRelease(meant, gone, view, firsts.has(worker)) ?? held);
   if (why !== null) return { action, key, workers: [worker], order: "none", why: `${worker} ${why}` };
   return { action, key, workers: [worker], order: "unload", unload: { worker, key, model: name } };
 }

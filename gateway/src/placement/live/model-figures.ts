@@ -31,12 +31,20 @@ const FIELD = {
 const FIELDS = 9;
 const SHORT_SLOTS = 30;
 const LONG_SLOTS = 30;
+/** For so long it is remembered how a model was served, to tell what an action brought; milliseconds. */
+const JUDGED_MS = 3_600_000;
+const JUDGED_SLOTS = 12;
+/** How much the newest prompt counts for the usual one. */
+const WEIGHT = 0.05;
 
 /** How one model is asked and served. */
 export class ModelFigures {
   readonly #spans: Spans;
   readonly #short: WindowSums;
   readonly #long: WindowSums;
+  readonly #hour = new WindowSums(2, JUDGED_MS / JUDGED_SLOTS, JUDGED_SLOTS);
+  readonly #judged = { requests: 0, onTime: 0 };
+  #usualInput: number | null = null;
   readonly #since: number;
   #askedAt: number;
 
@@ -60,6 +68,7 @@ export class ModelFigures {
 
   ended({ input, output, onTime }: EndedRequest, now: number): void {
     if (input !== null) {
+      this.#usualInput = this.#usualInput === null ? input : this.#usualInput + WEIGHT * (input - this.#usualInput);
       this.#add(FIELD.inputs, 1, now);
       this.#add(FIELD.input, input, now);
       this.#add(FIELD.inputSquares, input * input, now);
@@ -72,6 +81,26 @@ export class ModelFigures {
     if (onTime === null) return;
     this.#add(FIELD.judged, 1, now);
     if (onTime) this.#add(FIELD.onTime, 1, now);
+    this.#judged.requests += 1;
+    this.#judged.onTime += Number(onTime);
+    this.#hour.add(0, 1, now);
+    this.#hour.add(1, Number(onTime), now);
+  }
+
+  /** Tokens of a prompt on average, the last ones before all, however long ago; null: none is known. */
+  get usualInput(): number | null {
+    return this.#usualInput;
+  }
+
+  /** All that were judged so far. */
+  get judged(): { requests: number; onTime: number } {
+    return { ...this.#judged };
+  }
+
+  /** The share that was on time over the last hour; null: none was judged. */
+  lastHour(now: number): { share: number; requests: number } | null {
+    const requests = this.#hour.sum(0, JUDGED_MS, now);
+    return requests === 0 ? null : { share: this.#hour.sum(1, JUDGED_MS, now) / requests, requests };
   }
 
   /** How it is asked now, or was of late if that is more: what comes in bursts is not over between two of them. */

@@ -18,6 +18,8 @@ export interface Foresight {
   observed(key: string): ObservedShare | null;
   /** The share that is to be on time. */
   share: number;
+  /** Why a copy there helps nobody, in words that follow the worker's name; null: it may help. */
+  whyNoHelp(worker: string, key: string): string | null;
 }
 
 const NO_LOAD: ModelLoad = { requestsPerSecond: 0, inputMean: 0, inputVariance: 0, outputMean: 0, outputVariance: 0 };
@@ -47,7 +49,13 @@ export function modelViews(
     const predict = (count: number) => foresight.elasticity.predict(key, load, count);
     const onTime = (count: number) => expectedShare(predict, there + count, observed, foresight);
     if (there > 0 && isEnough(onTime(0), foresight)) return [];
-    const allowed = copies.filter((entry) => mayTake(entry, key, view));
+    const able = copies.filter((entry) => mayTake(entry, key, view));
+    const isThere = (worker: string) => replicas.some((replica) => replica.worker === worker && replica.model === key);
+    const helping = able.filter(
+      ({ config: { name } }) => isThere(name) || foresight.whyNoHelp(name, key) === null,
+    );
+    // Better late than not at all.
+    const allowed = helping.length > 0 ? helping : able;
     return {
       id: key,
       span: 1,

@@ -3,7 +3,7 @@ import { type EndedRequest, ModelFigures, type Spans } from "./model-figures.ts"
 import { type PairAnswer, PairUse } from "./pair-use.ts";
 
 /** A request that has ended, for what placement learns of it. Times in milliseconds. */
-export interface PlacementFigures extends Omit<EndedRequest, "input">, Omit<PairAnswer, "input" | "output"> {
+export interface PlacementFigures extends Omit<EndedRequest, "input">, Omit<PairAnswer, "input" | "output" | "onTime"> {
   /** As it was sent on; null: nothing was. */
   bytes: number | null;
   /** Tokens, as its engine counted them; null: it did not tell. */
@@ -14,6 +14,7 @@ export interface PlacementFigures extends Omit<EndedRequest, "input">, Omit<Pair
 
 /** How much the newest answer counts for it. */
 const WEIGHT = 0.1;
+const DAY_MS = 86_400_000;
 
 interface Model {
   figures: ModelFigures;
@@ -56,7 +57,7 @@ export class Observations {
       pair = new PairUse(this.#spans);
       model.pairs.set(worker, pair);
     }
-    pair.answered({ input, inputMs, output, outputMs }, now);
+    pair.answered({ input, inputMs, output, outputMs, onTime }, now);
   }
 
   keys(): readonly string[] {
@@ -74,6 +75,12 @@ export class Observations {
   /** Models that were asked for within the longest time. */
   inUse(now: number): string[] {
     return [...this.#models].flatMap(([key, { figures }]) => (figures.isIdle(now) ? [] : [key]));
+  }
+
+  /** The model was asked for within a day: whoever uses it comes back at the same hour, if not before. */
+  isOfToday(key: string, now: number): boolean {
+    const figures = this.of(key);
+    return figures !== null && now - figures.askedAt < DAY_MS;
   }
 
   /** Forgets models that nobody lists any more, and workers that are not of the farm. */

@@ -8,8 +8,8 @@ export interface ObservedShare {
   share: number;
 }
 
-/** Of an observed share that is next to nothing, so that more copies are worth something. */
-const LEAST = 0.01;
+/** Of an observed share that is next to nothing, so that a second copy gains more than `LEAST_GAIN`. */
+const LEAST = 0.1;
 
 /**
  * What is expected of so many copies, by what was observed where requests are late: a queue that never ends slows down

@@ -9,6 +9,8 @@ export interface PairAnswer {
   output: number | null;
   /** From its first byte to its last. */
   outputMs: number | null;
+  /** Its first byte came within its time; null: there is no telling. */
+  onTime: boolean | null;
 }
 
 /** Shares of all that the worker can do with the model, as far as was ever seen: 0 to 1. */
@@ -24,10 +26,17 @@ const FADE = 0.999;
 const INPUT = 0;
 const OUTPUT = 1;
 const SLOTS = 30;
+/** For so long it counts what was on time, in milliseconds. */
+const JUDGED_MS = 3_600_000;
+const JUDGED_SLOTS = 12;
+const JUDGED = 0;
+const ON_TIME = 1;
 
 /** How fast one worker is with one model, and how much of that is used. Rates in tokens a second. */
 export class PairUse {
   readonly #window: WindowSums;
+  readonly #hour = new WindowSums(2, JUDGED_MS / JUDGED_SLOTS, JUDGED_SLOTS);
+  #answeredAt = Number.NEGATIVE_INFINITY;
   #fastestInput: number | null = null;
   #fastestOutput: number | null = null;
   #fastestAnswer: number | null = null;
@@ -50,7 +59,20 @@ export class PairUse {
     return this.#fastestAnswer;
   }
 
-  answered({ input, inputMs, output, outputMs }: PairAnswer, now: number): void {
+  get answeredAt(): number {
+    return this.#answeredAt;
+  }
+
+  /** Over the last hour. */
+  judged(now: number): { share: number; requests: number } {
+    const requests = this.#hour.sum(JUDGED, JUDGED_MS, now);
+    return { requests, share: requests === 0 ? 1 : this.#hour.sum(ON_TIME, JUDGED_MS, now) / requests };
+  }
+
+  answered({ input, inputMs, output, outputMs, onTime }: PairAnswer, now: number): void {
+    this.#answeredAt = now;
+    if (onTime !== null) this.#hour.add(JUDGED, 1, now);
+    if (onTime === true) this.#hour.add(ON_TIME, 1, now);
     if (input !== null) this.#window.add(INPUT, input, now);
     if (output !== null) this.#window.add(OUTPUT, output, now);
     this.#fastestInput = faster(this.#fastestInput, rateOf(input, inputMs));

@@ -1,3 +1,4 @@
+import type { Catalog } from "../../catalog/types.ts";
 import type { BinsView, FarmBins } from "./farm-bins.ts";
 import { farmBins } from "./farm-bins.ts";
 import { type Foresight, modelViews } from "./model-views.ts";
@@ -46,5 +47,22 @@ export function planWith(planner: Planner, view: PlanView, seen: Observations, f
   });
   const models = modelViews(view, bins, seen, foresight, view.wrong);
   const { actions, reasons } = planner.plan({ now: view.now, bins: bins.bins, replicas, models });
-  return { at: view.now, bins, models, actions, reasons };
+  return { at: view.now, bins, models, actions, reasons: [...reasons, ...leftOut(view.catalog, bins, models, foresight)] };
+}
+
+/** Workers that would get no copy of a model in use, and why. */
+function leftOut(
+  catalog: Catalog,
+  { bins, replicas }: FarmBins,
+  models: readonly ModelView[],
+  { whyNoHelp }: Foresight,
+): string[] {
+  return models.flatMap(({ id }) =>
+    bins.flatMap(({ id: worker }) => {
+      const lists = catalog.workers.some(({ config, byKey }) => config.name === worker && byKey.has(id));
+      const isThere = replicas.some((replica) => replica.worker === worker && replica.model === id);
+      const why = lists && !isThere ? whyNoHelp(worker, id) : null;
+      return why === null ? [] : `no copy of ${id} for ${worker}: it ${why}`;
+    }),
+  );
 }

@@ -4,6 +4,12 @@ import type { PoolsState } from "../pools/types.ts";
 import type { Planner } from "./plan-with.ts";
 import type { PlacementSettings } from "./settings.ts";
 
+/**
+ * Where the target is out of reach a further copy has to gain as much of the share on time: less is within what the Oracle
+ * is wrong by, and a load costs some requests of others their time.
+ */
+const LEAST_GAIN = 0.05;
+
 /** The two pools as a farm has them: one bin is a worker, and one that is free is enough to grow into. */
 export function poolsPlanner(settings: PlacementSettings): Planner {
   const rules = rulesOf(settings);
@@ -29,8 +35,7 @@ function rulesOf({ share, caution, hot, hold, stableEvery, window }: PlacementSe
     repackEveryMs: stableEvery,
     target: share,
     sigmas: caution,
-    // Where the target is out of reach every bit counts: a farm does not pay for its workers by the hour.
-    slack: 0,
+    slack: LEAST_GAIN,
     oscillation: { ...DEFAULT_POOL_RULES.oscillation, windowMs: window / 3 },
   };
 }
