@@ -7,10 +7,9 @@ import type { Keeper } from "../keeper.ts";
 import type { OrderDesk, OrderedPair } from "../order-desk.ts";
 import { Deeds } from "./deeds.ts";
 import { replicaId } from "./farm-bins.ts";
-import { betterPlace } from "./better-place.ts";
 import { reaches } from "./reach.ts";
 import { Regrets } from "./regrets.ts";
-import { worthwhile } from "./worthwhile.ts";
+import { noteTrial, weighPlan } from "./weigh-plan.ts";
 import { guardActions, type Guarded, type GuardView, whyNoRelease } from "./guard-actions.ts";
 import { LearningTurns } from "./learning-turns.ts";
 import { Observations } from "./observations.ts";
@@ -41,9 +40,6 @@ export interface ControllerDeps {
 
 /** Changes of one plan that are said one by one. */
 const MOST_SAID = 10;
-
-/** Of a model whose load was never measured, in milliseconds. */
-const RELOAD_MS = 30_000;
 
 /** What runs while placement is on. */
 interface Session {
@@ -262,19 +258,8 @@ export class PlacementController {
     if (session.plan.bins.bins.length === 0) return "no worker tells what it has loaded now";
     const guardView = this.#guardView();
     if (guardView === null) return null;
-    const { replicas } = session.plan.bins;
-    this.#lookBack(session, now);
-    const whyNotAgain = (key: string) => session.regrets.whyNotAgain(key, now);
-    const lastHour = (key: string) => seen.of(key)?.lastHour(now) ?? null;
-    const { models } = session.plan;
-    const better = betterPlace({ catalog: catalog.current, replicas, models, reach, share, lastHour });
-    const worth = worthwhile([...session.plan.actions, ...(better === null ? [] : [better])], {
-      replicas,
-      reach,
-      whyNotAgain,
-      isTrying: (key) => session.regrets.isTrying(key),
-      isLate: (key) => (lastHour(key)?.share ?? 1) < share,
-    });
+    const { plan, regrets } = session;
+    const worth = weighPlan({ plan, seen, regrets, settings }, catalog.current, reach);
     session.leaving = new Map(
       worth.actions.flatMap((action) =>
         action.kind === "release" ? [[action.replica, session.leaving.get(action.replica) ?? now]] : [],
@@ -284,33 +269,13 @@ export class PlacementController {
     const guardeds = [...guardActions(actions, guardView), ...worth.turnedDown];
     if (guardeds.length > 0) session.acted = { at: now, guarded: guardeds };
     this.#sayNew(session, guardeds, now);
-    if (settings.mode === "auto") for (const guarded of guardeds) this.#order(session, guarded, now);
+    if (settings.mode === "auto") {
+      for (const guarded of guardeds) {
+        session.deeds.order(guarded);
+        noteTrial({ plan, seen, regrets }, guarded);
+      }
+    }
     return null;
-  }
-
-  /** A further copy is a trial. */
-  #order(session: Session, guarded: Guarded, now: number): void {
-    session.deeds.order(guarded);
-    if (guarded.order !== "load") return;
-    const { load } = guarded;
-    const isFurther = session.plan?.bins.replicas.some(({ model, state }) => model === load.key && state === "active");
-    if (isFurther !== true) return;
-    const reloadMs = session.plan?.models.find(({ id }) => id === load.key)?.reloadMs ?? RELOAD_MS;
-    const figures = session.seen.of(load.key);
-    const judged = figures?.judged ?? { requests: 0, onTime: 0 };
-    session.regrets.added(load, reloadMs, { before: figures?.lastHour(now) ?? null, judged }, now);
-  }
-
-  /** What the copies that were added have brought. */
-  #lookBack({ regrets, seen, settings, plan }: Session, now: number): void {
-    const there = new Set(plan?.bins.replicas.flatMap(({ id, state }) => (state === "draining" ? [] : [id])));
-    regrets.look({
-      now,
-      windowMs: settings.window,
-      share: settings.share,
-      judged: (key) => seen.of(key)?.judged ?? { requests: 0, onTime: 0 },
-      isThere: (worker, key) => there.has(replicaId(worker, key)),
-    });
   }
 
   /** Of a copy that was moved. */

@@ -51,9 +51,7 @@ export function modelViews(
     if (there > 0 && isEnough(onTime(0), foresight)) return [];
     const able = copies.filter((entry) => mayTake(entry, key, view));
     const isThere = (worker: string) => replicas.some((replica) => replica.worker === worker && replica.model === key);
-    const helping = able.filter(
-      ({ config: { name } }) => isThere(name) || foresight.whyNoHelp(name, key) === null,
-    );
+    const helping = able.filter(({ config: { name } }) => isThere(name) || foresight.whyNoHelp(name, key) === null);
     // Better late than not at all.
     const allowed = helping.length > 0 ? helping : able;
     return {

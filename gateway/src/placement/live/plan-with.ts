@@ -47,7 +47,13 @@ export function planWith(planner: Planner, view: PlanView, seen: Observations, f
   });
   const models = modelViews(view, bins, seen, foresight, view.wrong);
   const { actions, reasons } = planner.plan({ now: view.now, bins: bins.bins, replicas, models });
-  return { at: view.now, bins, models, actions, reasons: [...reasons, ...leftOut(view.catalog, bins, models, foresight)] };
+  return {
+    at: view.now,
+    bins,
+    models,
+    actions,
+    reasons: [...reasons, ...leftOut(view.catalog, bins, models, foresight)],
+  };
 }
 
 /** Workers that would get no copy of a model in use, and why. */
@@ -55,13 +61,13 @@ function leftOut(
   catalog: Catalog,
   { bins, replicas }: FarmBins,
   models: readonly ModelView[],
-  { whyNoHelp }: Foresight,
+  foresight: Foresight,
 ): string[] {
   return models.flatMap(({ id }) =>
     bins.flatMap(({ id: worker }) => {
       const lists = catalog.workers.some(({ config, byKey }) => config.name === worker && byKey.has(id));
       const isThere = replicas.some((replica) => replica.worker === worker && replica.model === id);
-      const why = lists && !isThere ? whyNoHelp(worker, id) : null;
+      const why = lists && !isThere ? foresight.whyNoHelp(worker, id) : null;
       return why === null ? [] : `no copy of ${id} for ${worker}: it ${why}`;
     }),
   );

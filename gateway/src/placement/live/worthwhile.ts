@@ -4,6 +4,12 @@ import type { FarmReplica } from "./farm-bins.ts";
 import type { Guarded } from "./guard-actions.ts";
 import type { Reach } from "./reach.ts";
 
+/** What of a plan is worth it, and what is not, with why. */
+export interface Worth {
+  actions: readonly PoolAction[];
+  turnedDown: readonly Guarded[];
+}
+
 export interface WorthView {
   replicas: readonly FarmReplica[];
   reach(worker: string, key: string): Reach;
@@ -27,7 +33,7 @@ export interface WorthView {
  *    3b. of a copy that may help, while the model is late. An empty worker is worth nothing.
  * 4. A first copy is worth it.
  */
-export function whyNotWorth(action: PoolAction, room: ReadonlySet<string>, view: WorthView): string | null {
+function whyNotWorth(action: PoolAction, room: ReadonlySet<string>, view: WorthView): string | null {
   if (action.kind === "release") {
     const replica = view.replicas.find(({ id }) => id === action.replica);
     if (replica === undefined || room.has(replica.worker)) return null;
@@ -58,10 +64,14 @@ export function whyNotWorth(action: PoolAction, room: ReadonlySet<string>, view:
   return there.firstMs > AS_FAST * here.firstMs ? `is slower with it than ${source.worker}` : null;
 }
 
+const NO_ROOM: ReadonlySet<string> = new Set();
+
 /** Workers whose room a load of the plan wants. */
 function roomOf(actions: readonly PoolAction[]): ReadonlySet<string> {
   return new Set(
-    actions.flatMap((action) => (action.kind === "release" ? [] : action.kind === "activate" ? action.bins : action.to)),
+    actions.flatMap((action) =>
+      action.kind === "release" ? [] : action.kind === "activate" ? action.bins : action.to,
+    ),
   );
 }
 
@@ -69,7 +79,7 @@ function roomOf(actions: readonly PoolAction[]): ReadonlySet<string> {
  * The same releases, but that of several copies of a model the slowest go: a plan for workers that are alike picks by
  * other things. What goes for the room that a load of the plan wants stays as planned.
  */
-export function slowestFirst(actions: readonly PoolAction[], { replicas, reach }: WorthView): readonly PoolAction[] {
+function slowestFirst(actions: readonly PoolAction[], { replicas, reach }: WorthView): readonly PoolAction[] {
   const room = roomOf(actions);
   const byId = new Map(replicas.map((replica) => [replica.id, replica]));
   const isOpen = ({ worker, state }: FarmReplica) => state === "active" && !room.has(worker);
@@ -96,21 +106,16 @@ export function slowestFirst(actions: readonly PoolAction[], { replicas, reach }
 }
 
 /** What of a plan is worth it, the slowest releases first, and what is not. */
-export function worthwhile(
-  planned: readonly PoolAction[],
-  view: WorthView,
-): { actions: readonly PoolAction[]; turnedDown: readonly Guarded[] } {
+export function worthwhile(planned: readonly PoolAction[], view: WorthView): Worth {
   const loads: PoolAction[] = [];
   const turnedDown: Guarded[] = [];
   const turnDown = (action: PoolAction, why: string) => {
-    const source =
-      action.kind === "activate" ? undefined : view.replicas.find(({ id }) => id === action.replica);
+    const source = action.kind === "activate" ? undefined : view.replicas.find(({ id }) => id === action.replica);
     const key = action.kind === "activate" ? action.model : (source?.model ?? "");
     const to = action.kind === "release" ? [] : action.kind === "activate" ? action.bins : action.to;
     const workers = [...(source === undefined ? [] : [source.worker]), ...to];
     turnedDown.push({ action, key, workers, order: "none", why: `${workers.at(-1) ?? ""} ${why}` });
   };
-  const NO_ROOM: ReadonlySet<string> = new Set();
   for (const action of planned) {
     if (action.kind === "release") continue;
     const why = whyNotWorth(action, NO_ROOM, view);

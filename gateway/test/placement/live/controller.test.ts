@@ -231,12 +231,15 @@ describe("placement: auto", () => {
     expect(sent[0]).toBe("load b:m");
   });
 
-  it("moves by loading first, and holds nothing up for a move whose old copy went by itself", () => {
+  it("moves only to a worker known to be as fast, by loading first, and holds nothing up for a move whose old copy went by itself", () => {
     const { controller, turn, request, after, poll, sent, plans } = controllerOf();
     turn("auto");
     controller.start();
     request();
     plans.next = () => [MOVE_TO_B];
+    after(500);
+    expect(sent).toEqual([]);
+    controller.ended("m", { ...ANSWERED, worker: "b" }, { prompt: 100, completion: 100 });
     after(500);
     expect(sent).toEqual(["load b:m"]);
     poll("b", "warm");
