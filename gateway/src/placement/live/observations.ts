@@ -29,6 +29,8 @@ interface Model {
  */
 export class Observations {
   readonly #spans: Spans;
+  /** Of the first request. */
+  #since: number | null = null;
   readonly #models = new Map<string, Model>();
 
   constructor(spans: Spans) {
@@ -40,6 +42,7 @@ export class Observations {
   }
 
   asked(key: string, now: number): void {
+    this.#since ??= now;
     this.#model(key, now).figures.asked(now);
   }
 
@@ -77,10 +80,12 @@ export class Observations {
     return [...this.#models].flatMap(([key, { figures }]) => (figures.isIdle(now) ? [] : [key]));
   }
 
-  /** The model was asked for within a day: whoever uses it comes back at the same hour, if not before. */
+  /**
+   * The model was asked for within a day: whoever uses it comes back at the same hour, if not before. Of one that was not
+   * yet asked for nobody can tell before a whole day was seen.
+   */
   isOfToday(key: string, now: number): boolean {
-    const figures = this.of(key);
-    return figures !== null && now - figures.askedAt < DAY_MS;
+    return now - (this.of(key)?.askedAt ?? this.#since ?? now) < DAY_MS;
   }
 
   /** Forgets models that nobody lists any more, and workers that are not of the farm. */

@@ -154,3 +154,16 @@ describe("the farm as the pools see it", () => {
     expect(replicas).toMatchObject([{ id: "a\nm", state: "starting", pool: "elastic" }]);
   });
 });
+
+describe("the last copy of a model that was asked for within the day", () => {
+  it("makes room for the first copy of another one, and not for a further copy", () => {
+    const first = [roomy("a", 1, { m: "warm", x: "cold" })];
+    const actions = [release("a"), activate("a", "x")];
+    expect(words(guardActions(actions, guardView(first)))).toEqual(["load a:x after m"]);
+    const further = [...first, machine("b", { x: "warm" })];
+    expect(words(guardActions(actions, guardView(further)))).toEqual([
+      "a has the last copy of it, and it is in use",
+      "a might have to take out m, of which it has the last copy in use",
+    ]);
+  });
+});

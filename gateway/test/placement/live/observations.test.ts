@@ -76,3 +76,16 @@ describe("what is observed of a model", () => {
     expect(seen.keys()).toEqual([]);
   });
 });
+
+it("a model is of today for a day after it was asked for, or after the first request of all where it was not yet", () => {
+  const seen = new Observations(spansOf({ window: WINDOW }));
+  const hour = 3_600_000;
+  seen.asked("m", 0);
+  seen.asked("m", 10 * hour);
+  const isOfToday = (at: number) => ["m", "other"].map((key) => seen.isOfToday(key, at * hour));
+  expect([isOfToday(23), isOfToday(25), isOfToday(35)]).toEqual([
+    [true, true],
+    [true, false],
+    [false, false],
+  ]);
+});
