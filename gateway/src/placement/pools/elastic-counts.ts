@@ -6,13 +6,14 @@ import { mayUse } from "./packing.ts";
 import { smallestCount } from "./replica-count.ts";
 import type { PoolRules } from "./rules.ts";
 import { type Claim, shareOut } from "./share-out.ts";
-import type { ElasticPlan, Growth, ModelView, PoolsState } from "./types.ts";
+import type { ElasticPlan, Growth, ModelView, PoolsState, Surplus } from "./types.ts";
 
 export interface ElasticCounts {
   /** Replicas by line. */
   counts: ReadonlyMap<string, number>;
   plans: readonly ElasticPlan[];
   growth: ReadonlyMap<string, Growth>;
+  surplus: ReadonlyMap<string, Surplus>;
   /** Models for which there are too few bins, the coldest. */
   dropped: readonly string[];
   reasons: readonly string[];
@@ -45,14 +46,21 @@ export function countReplicas(
   fleet: Fleet,
   models: readonly ModelView[],
   usable: Uint8Array,
-  { plans, growth: earlier }: Pick<PoolsState, "plans" | "growth">,
+  { plans, growth: earlier, surplus: before }: Pick<PoolsState, "plans" | "growth" | "surplus">,
   now: number,
   rules: PoolRules,
 ): ElasticCounts {
   const budget = usable.reduce((sum, bin) => sum + bin, 0);
   const [last] = plans;
   const growth = new Map([...earlier].filter(([, { since }]) => now - since < rules.growthMs));
+  const surplus = new Map<string, Surplus>();
   const groups = groupsByLine(fleet, models.flatMap(linesOf), usable);
+  const shrunk = (id: string, smallest: number, had: number) => {
+    const { since, most } = before.get(id) ?? { since: now, most: smallest };
+    const next = { since, most: Math.max(most, smallest) };
+    surplus.set(id, next);
+    return now - since >= rules.shrinkMs ? Math.min(had, next.most) : had;
+  };
   const placeable = models.filter((model) => linesOf(model).every((line) => groups.get(line) !== 0));
   const claims = placeable.flatMap((model) =>
     linesOf(model).map((line): Claim => {
@@ -65,7 +73,12 @@ export function countReplicas(
       return { id: line.id, model: model.id, span: line.span, wanted, heat: line.heat, weight };
     }),
   );
-  const { counts, dropped: tooMany } = shareOut(claims, budget);
+  const held = claims.map((claim) => {
+    const had = last?.counts.get(claim.id) ?? 0;
+    return claim.wanted >= had ? claim : { ...claim, wanted: shrunk(claim.id, claim.wanted, had) };
+  });
+  const heldBins = held.reduce((sum, { wanted, span }) => sum + wanted * span, 0);
+  const { counts, dropped: tooMany } = shareOut(heldBins <= rules.surplusUpTo * budget ? held : claims, budget);
   const nowhere = models.filter((model) => !placeable.includes(model)).map(({ id }) => id);
   const dropped = [...nowhere, ...tooMany];
   const heats = new Map(claims.filter(({ id }) => counts.has(id)).map(({ id, heat }) => [id, heat]));
@@ -74,7 +87,7 @@ export function countReplicas(
     ...nowhere.map((id) => `none of the elastic pool's ${budget} bins can hold ${id}`),
     ...tooMany.map((id) => `${id} does not fit into the elastic pool's ${budget} bins: it is the coldest`),
   ];
-  if (last !== undefined && isSame(counts, last.counts)) return { counts, plans, growth, dropped, reasons };
+  if (last !== undefined && isSame(counts, last.counts)) return { counts, plans, growth, surplus, dropped, reasons };
   const spans = new Map(claims.map(({ id, span }) => [id, span]));
   const needed = [...(last?.counts ?? [])].reduce((sum, [id, count]) => sum + count * (spans.get(id) ?? 0), 0);
   const { accepted, reason } = judgePlan(next, plans, needed <= budget, rules.oscillation);
@@ -83,6 +96,7 @@ export function countReplicas(
       counts: last.counts,
       plans,
       growth,
+      surplus,
       dropped,
       reasons: [...reasons, `the elastic pool stays as it is: ${reason}`],
     };
@@ -92,7 +106,14 @@ export function countReplicas(
     const from = last?.counts.get(id);
     if (from !== undefined && count > from && !growth.has(id)) growth.set(id, { since: now, from });
   }
-  return { counts, plans: kept, growth, dropped, reasons: [...reasons, `a new plan for the elastic pool: ${reason}`] };
+  return {
+    counts,
+    plans: kept,
+    growth,
+    surplus,
+    dropped,
+    reasons: [...reasons, `a new plan for the elastic pool: ${reason}`],
+  };
 }
 
 /** For each line the groups that could hold a replica, each alone. */

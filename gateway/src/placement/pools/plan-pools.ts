@@ -89,6 +89,7 @@ function planOnce(
     ...state,
     plans: counted.plans,
     growth: counted.growth,
+    surplus: counted.surplus,
     singleSince: singlesSince(served, counted.counts, state.singleSince, now),
     repackedAt: stable.isSeenThrough ? now : state.repackedAt,
   };

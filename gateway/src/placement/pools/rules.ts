@@ -46,6 +46,10 @@ export interface PoolRules {
    * and until then the Oracle can but guess far from all that it has seen.
    */
   growthMs: number;
+  /** Fewer replicas must have been enough for as long before a line gives any up; then it keeps the most of that time. */
+  shrinkMs: number;
+  /** Where all counts together would take a greater share of the elastic pool's bins, what is surplus goes at once. */
+  surplusUpTo: number;
   /** By what bins are shared out when there are too few: what each line wants, or how many tokens it handles. */
   shareBy: "wanted" | "heat";
   oscillation: OscillationRules;
@@ -89,6 +93,8 @@ export const DEFAULT_POOL_RULES: PoolRules = {
   sigmas: 1,
   slack: 0.01,
   growthMs: 5_000,
+  shrinkMs: 15_000,
+  surplusUpTo: 0.8,
   shareBy: "wanted",
   oscillation: {
     windowMs: 5_000,
@@ -106,6 +112,7 @@ export const NO_POOLS: PoolsState = {
   pools: new Map(),
   plans: [],
   growth: new Map(),
+  surplus: new Map(),
   idleSince: new Map(),
   singleSince: new Map(),
   repackedAt: null,

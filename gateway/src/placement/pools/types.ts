@@ -88,6 +88,8 @@ export interface PoolsState {
   pools: ReadonlyMap<string, { pool: Pool; since: number }>;
   /** Lines that got more replicas of late: when, and how many they had before. */
   growth: ReadonlyMap<string, Growth>;
+  /** Lines for which fewer replicas would do: since when, and the most of these that were wanted since. */
+  surplus: ReadonlyMap<string, Surplus>;
   /** Elastic replica counts and heats of the last plans, the newest first. */
   plans: readonly ElasticPlan[];
   /** Since when each model has had no load (milliseconds). */
@@ -101,6 +103,11 @@ export interface PoolsState {
 export interface Growth {
   since: number;
   from: number;
+}
+
+export interface Surplus {
+  since: number;
+  most: number;
 }
 
 export interface ElasticPlan {

@@ -83,6 +83,48 @@ describe("a line that needs many more replicas", () => {
   });
 });
 
+describe("a line that needs fewer replicas", () => {
+  const line = (heat: number) => model("m", [1, 1, 1], { heat });
+  const counts = (world: World) => world.replicas.filter(({ state }) => state !== "draining").length;
+  const plan = (world: World, heat: number, afterMs: number) => {
+    world.now += afterMs;
+    world.models = [line(heat)];
+    world.begin(world.plan().actions);
+    world.finish();
+    return counts(world);
+  };
+  const grown = (bins: number) => {
+    const world = new World(
+      Array.from({ length: bins }, (_, n) => bin(`b${n}`)),
+      [line(10_000)],
+      always,
+    );
+    world.settle();
+    expect(counts(world)).toBe(10);
+    return world;
+  };
+
+  it("gives up what was surplus for 15 s, and keeps the most that was wanted meanwhile", () => {
+    const world = grown(64);
+    expect(plan(world, 2_000, 500)).toBe(10);
+    expect(plan(world, 4_000, 10_000)).toBe(10);
+    expect(plan(world, 2_000, 4_000)).toBe(10);
+    expect(plan(world, 2_000, 1_100)).toBe(4);
+  });
+
+  it("begins to count anew when all were needed again", () => {
+    const world = grown(64);
+    expect(plan(world, 2_000, 500)).toBe(10);
+    expect(plan(world, 10_000, 14_000)).toBe(10);
+    expect(plan(world, 2_000, 2_000)).toBe(10);
+  });
+
+  it("gives them up at once where that would take more than 80 % of the bins", () => {
+    expect(plan(grown(12), 2_000, 500)).toBe(2);
+    expect(plan(grown(13), 2_000, 500)).toBe(10);
+  });
+});
+
 describe("whether a plan takes the place of the last one", () => {
   const plan = (at: number, counts: Record<string, number>, heats: Record<string, number> = { a: 1_000, b: 1_000 }) =>
     ({ at, counts: new Map(Object.entries(counts)), heats: new Map(Object.entries(heats)) }) satisfies ElasticPlan;
