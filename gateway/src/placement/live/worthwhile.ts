@@ -79,12 +79,13 @@ function roomOf(actions: readonly PoolAction[]): ReadonlySet<string> {
  * The same releases, but that of several copies of a model the slowest go: a plan for workers that are alike picks by
  * other things. What goes for the room that a load of the plan wants stays as planned.
  */
-function slowestFirst(actions: readonly PoolAction[], { replicas, reach }: WorthView): readonly PoolAction[] {
+function slowestFirst(actions: readonly PoolAction[], view: WorthView): readonly PoolAction[] {
+  const { replicas } = view;
   const room = roomOf(actions);
   const byId = new Map(replicas.map((replica) => [replica.id, replica]));
   const isOpen = ({ worker, state }: FarmReplica) => state === "active" && !room.has(worker);
   const going = new Set(actions.flatMap((action) => (action.kind === "release" ? action.replica : [])));
-  const slowness = ({ worker, model }: FarmReplica) => reach(worker, model).firstMs ?? 0;
+  const slowness = ({ worker, model }: FarmReplica) => view.reach(worker, model).firstMs ?? 0;
   const swapped = actions.map((action): PoolAction => {
     const meant = action.kind === "release" ? byId.get(action.replica) : undefined;
     // Nobody knows how slow it is.

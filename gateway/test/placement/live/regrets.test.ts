@@ -13,16 +13,16 @@ function world() {
     regrets.look({ now, windowMs: MINUTE, share: 0.95, judged: () => all, isThere: () => isThere });
   return {
     regrets,
-    add(now: number) {
+    add: (now: number) => {
       regrets.added(PAIR, 10_000, { before: { requests: 100, share: 0.5 }, judged: { ...all } }, now);
       isThere = true;
       look(now);
     },
-    go(now: number) {
+    go: (now: number) => {
       isThere = false;
       look(now);
     },
-    serve(requests: number, onTime: number, now: number) {
+    serve: (requests: number, onTime: number, now: number) => {
       all.requests += requests;
       all.onTime += onTime;
       look(now);
