@@ -150,10 +150,12 @@ describe("an agent that gets SIGTERM under load", () => {
     const late = cleanup.add(connect(Number(new URL(urls[0] ?? "").port), "127.0.0.1"), (socket) => socket.destroy());
     let said = "";
     late.setEncoding("utf8").on("data", (piece: string) => (said += piece));
-    late.write("POST /resume HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{");
+    late.write("POST /resume HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n");
+    await until(() => said === "HTTP/1.1 100 Continue\r\n\r\n", "the agent has its head");
+    said = "";
     const ended = agent.stop();
     await until(() => agent.stdout().includes("SIGTERM: closing"), "it stops");
-    late.write("}");
+    late.write("{}");
     await until(() => said.includes("draining"), "the order is refused");
     expect(said).toMatch(/^HTTP\/1\.1 503 /);
     expect((await asked.answer).body).toMatch(/\[DONE\]\n\n$/);

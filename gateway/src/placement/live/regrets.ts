@@ -18,6 +18,8 @@ interface Trial {
   /** It was seen to be there. */
   isThere: boolean;
   isJudged: boolean;
+  /** What had been judged of the model by the time that it last changed. */
+  last: { requests: number; at: number };
 }
 
 /** Since the model is known. */
@@ -42,6 +44,8 @@ const FIRST_MS = 600_000;
 const LAST_MS = 86_400_000;
 /** A copy that goes within so many times its load was not worth it. */
 const RELOADS = 30;
+/** A copy whose model nobody asks for within so many times its load is not being tried any more. */
+const QUIET_RELOADS = 10;
 /** A load that was never seen is given up after so long, in milliseconds. */
 const LOADING_MS = 600_000;
 /** Requests that a copy is judged by. */
@@ -52,7 +56,7 @@ const FEWEST = 20;
  *
  * 1. A copy that went within a few times its load, whoever let it go: regretted.
  * 2. One that stood for a window and for enough requests: 2a. the model is on time: kept in good memory, all before is
- *    forgotten; 2b. its share is better than before by more than chance moves it: the same; 2c. else regretted.
+ *    forgotten; 2b. its share is better than before by more than chance moves it: the same; 2c. else regretted. Where nothing is asked of it any more, there is no verdict.
  * 3. While a regret lasts no further copy of the model is added: 10 minutes, twice as long each time, a day at most.
  */
 export class Regrets {
@@ -68,7 +72,8 @@ export class Regrets {
   ): void {
     const { worker, key } = pair;
     if (this.#trials.some((trial) => trial.worker === worker && trial.key === key)) return;
-    const trial = { worker, key, at: now, reloadMs, before, from: judged, isThere: false, isJudged: false };
+    const last = { requests: judged.requests, at: now };
+    const trial = { worker, key, at: now, reloadMs, before, from: judged, isThere: false, isJudged: false, last };
     this.#trials = [...this.#trials, trial];
   }
 
@@ -97,8 +102,9 @@ export class Regrets {
       if (age < RELOADS * reloadMs) this.#regret(key, "the last one went again soon after its load", view.now);
       return null;
     }
+    const all = view.judged(key);
+    const last = all.requests === trial.last.requests ? trial.last : { requests: all.requests, at: view.now };
     if (!trial.isJudged && age >= view.windowMs) {
-      const all = view.judged(key);
       const requests = all.requests - from.requests;
       if (requests >= FEWEST) {
         const share = (all.onTime - from.onTime) / requests;
@@ -107,11 +113,13 @@ export class Regrets {
         if (share >= view.share || isBetter) this.#pauses.delete(key);
         // 2c
         else this.#regret(key, `the last one left its share on time at ${Math.round(100 * share)} %`, view.now);
-        return { ...trial, isThere: true, isJudged: true };
+        return { ...trial, isThere: true, isJudged: true, last };
       }
     }
+    const isQuiet = view.now - last.at >= Math.max(view.windowMs, QUIET_RELOADS * reloadMs);
+    if (isQuiet && !trial.isJudged) return { ...trial, isThere: true, isJudged: true, last };
     const isOver = (trial.isJudged && age >= RELOADS * reloadMs) || age >= LAST_MS;
-    return isOver ? null : { ...trial, isThere: true };
+    return isOver ? null : { ...trial, isThere: true, last };
   }
 
   // 3

@@ -52,6 +52,16 @@ describe("a further copy", () => {
     }
   });
 
+  it("is not being tried any more, without a verdict, once nobody has asked for it for ten loads", () => {
+    const { regrets, add, serve } = world();
+    add(0);
+    serve(5, 0, MINUTE);
+    serve(0, 0, 2 * MINUTE);
+    expect(regrets.isTrying("m")).toBe(true);
+    serve(0, 0, 2 * MINUTE + 40_000);
+    expect([regrets.isTrying("m"), regrets.whyNotAgain("m", 3 * MINUTE)]).toEqual([false, null]);
+  });
+
   it("is not judged before it stood for a window and served enough", () => {
     const { regrets, add, serve } = world();
     add(0);
