@@ -1,4 +1,5 @@
-// The gateway's deciders, for who runs them in virtual time: nothing here opens a socket or asks the clock.
+// The gateway's policies, for who runs them in virtual time: nothing here opens a socket, and time is an argument or a
+// clock that its user gives.
 export * from "./placement/oracle/capacity-oracle.ts";
 export * from "./placement/oracle/codec.ts";
 export type { Fitness } from "./placement/oracle/drift.ts";

@@ -9,22 +9,11 @@ import { OrderDesk } from "../../src/placement/order-desk.ts";
 import { RecentUse } from "../../src/placement/recent-use.ts";
 import { Inflight } from "../../src/state/inflight.ts";
 import { workerConfig } from "../catalog/farm.ts";
+import { steppedClock } from "../support/stepped-clock.ts";
 
 /** A keeper of workers a and b, on a clock that is moved by hand, and what it logs. */
 function keeperOf() {
-  let now = 0;
-  let timers: { at: number; fn: () => void }[] = [];
-  const clock = {
-    now: () => now,
-    wall: () => 0,
-    after(ms: number, fn: () => void) {
-      const timer = { at: now + ms, fn };
-      timers.push(timer);
-      return () => {
-        timers = timers.filter((other) => other !== timer);
-      };
-    },
-  };
+  const clock = steppedClock();
   const said: string[] = [];
   const note = (level: string) => (_: object, message: string) => void said.push(`${level}: ${message}`);
   const log = { info: note("info"), warn: note("warn") } as unknown as Log;
@@ -43,17 +32,14 @@ function keeperOf() {
   const after = (seconds: number, states: readonly [ModelState, ModelState]): string[] => {
     for (const [i, worker] of ["a", "b"].entries()) {
       const report = catalogReport([catalogModel("m", states[i] ?? "cold")]);
-      catalog.apply({ type: "polled", worker, startedAt: now, result: { kind: "ok", engine: "agent", report } });
+      catalog.apply({
+        type: "polled",
+        worker,
+        startedAt: clock.now(),
+        result: { kind: "ok", engine: "agent", report },
+      });
     }
-    const end = now + seconds * 1_000;
-    for (;;) {
-      const [next] = timers.filter(({ at }) => at <= end).sort((x, y) => x.at - y.at);
-      if (next === undefined) break;
-      timers = timers.filter((timer) => timer !== next);
-      now = next.at;
-      next.fn();
-    }
-    now = end;
+    clock.move(seconds * 1_000);
     return said.splice(0);
   };
   return { keeper, recentUse, after };

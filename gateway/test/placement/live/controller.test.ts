@@ -11,6 +11,7 @@ import type { PoolAction } from "../../../src/placement/pools/types.ts";
 import type { WantedCopies } from "../../../src/placement/wanted-copies.ts";
 import { placementView } from "../../../src/routes/placement-view.ts";
 import { workerConfig } from "../../catalog/farm.ts";
+import { steppedClock } from "../../support/stepped-clock.ts";
 import { viewOf } from "../view.ts";
 
 const ANSWERED = {
@@ -23,19 +24,7 @@ const ANSWERED = {
 
 /** A controller of agents a and b, a has `m` loaded; its clock is moved by hand, its planner says what it is told to. */
 function controllerOf(wanted: readonly WantedCopies[] = []) {
-  let now = 0;
-  let timers: { at: number; fn: () => void }[] = [];
-  const clock = {
-    now: () => now,
-    wall: () => 0,
-    after(ms: number, fn: () => void) {
-      const timer = { at: now + ms, fn };
-      timers.push(timer);
-      return () => {
-        timers = timers.filter((other) => other !== timer);
-      };
-    },
-  };
+  const clock = steppedClock();
   const said: string[] = [];
   const note = (_: object, message: string) => void said.push(message);
   const log = { info: note, warn: note } as unknown as Log;
@@ -45,10 +34,10 @@ function controllerOf(wanted: readonly WantedCopies[] = []) {
     const report = catalogReport([catalogModel("m", state, { commands: ["load", "unload"] })], {
       memory: { budgetBytes: 0, usedBytes: 0 },
     });
-    catalog.apply({ type: "polled", worker, startedAt: now, result: { kind: "ok", engine: "agent", report } });
+    catalog.apply({ type: "polled", worker, startedAt: clock.now(), result: { kind: "ok", engine: "agent", report } });
   };
   const lose = (worker: string) =>
-    catalog.apply({ type: "polled", worker, startedAt: now, result: { kind: "dead", reason: "no answer" } });
+    catalog.apply({ type: "polled", worker, startedAt: clock.now(), result: { kind: "dead", reason: "no answer" } });
   poll("a", "warm");
   poll("b", "cold");
   const sent: string[] = [];
@@ -66,7 +55,7 @@ function controllerOf(wanted: readonly WantedCopies[] = []) {
     },
   } as unknown as OrderDesk;
   const base = viewOf([]);
-  const keeper = { wanted, view: () => ({ ...base, catalog: catalog.current, now }) };
+  const keeper = { wanted, view: () => ({ ...base, catalog: catalog.current, now: clock.now() }) };
   const plans = { next: (): readonly PoolAction[] => [], made: 0 };
   const planner: ControllerDeps["planner"] = () => ({
     plan() {
@@ -88,27 +77,17 @@ function controllerOf(wanted: readonly WantedCopies[] = []) {
     planner,
     count: () => {},
   });
-  const after = (ms: number) => {
-    const end = now + ms;
-    for (;;) {
-      const [next] = timers.filter(({ at }) => at <= end).sort((x, y) => x.at - y.at);
-      if (next === undefined) break;
-      timers = timers.filter((timer) => timer !== next);
-      now = next.at;
-      next.fn();
-    }
-    now = end;
-  };
   const turn = (settings: unknown) => controller.configure(placementSettings.parse(settings));
   const request = () => {
-    controller.asked("m", now);
+    controller.asked("m", clock.now());
     controller.ended("m", ANSWERED, { prompt: 100, completion: 100 });
   };
   const shown = () => {
     const { session } = controller;
+    const now = clock.now();
     return placementView({ session, catalog: catalog.current, orders: NO_ORDERS, unloads: [], now }, () => true, true);
   };
-  return { controller, turn, request, after, poll, lose, sent, said, plans, answers, shown };
+  return { controller, turn, request, after: clock.move, poll, lose, sent, said, plans, answers, shown };
 }
 
 const LOAD_B: PoolAction = { kind: "activate", model: "m", pool: "elastic", bins: ["b"], reason: "replica 2 of 2" };
