@@ -28,6 +28,7 @@ import type { Learned } from "./routing/learned.ts";
 import type { NameRules } from "./routing/resolve-name.ts";
 import type { Turns } from "./routing/turns.ts";
 import type { Inflight } from "./state/inflight.ts";
+import type { Hub } from "./together/hub.ts";
 import type { Recorder } from "./trace/recorder.ts";
 
 /** Everything that a running gateway holds, for those who serve a request with it. */
@@ -38,6 +39,8 @@ export interface Farm {
   readonly version: string;
   /** This gateway's mark in Via. */
   readonly mark: string;
+  /** The other gateways of this farm. */
+  readonly hub: Hub;
   /** Milliseconds on `clock.now`. */
   readonly startedAt: number;
   /** Replaced as a whole by a reload. */

@@ -51,6 +51,8 @@ import { nameRules } from "./routing/resolve-name.ts";
 import { Turns } from "./routing/turns.ts";
 import { drainFarm } from "./drain.ts";
 import { Inflight } from "./state/inflight.ts";
+import { alone } from "./together/alone.ts";
+import type { Hub } from "./together/hub.ts";
 import { Recorder } from "./trace/recorder.ts";
 
 const HEADER_BYTES = 32 * 1_024;
@@ -63,6 +65,8 @@ export interface GatewayOptions {
   random: Random;
   log: Log;
   version: string;
+  /** Where it meets the others of its farm; absent: it is the only one. */
+  hub?: Hub;
 }
 
 export interface RunningGateway {
@@ -139,6 +143,9 @@ function slotsOf(farm: Farm): SlotsView {
 
 function createFarm(options: GatewayOptions): Farm {
   const { config, clock, random, log, version } = options;
+  // Not of `random`: no two gateways may share it.
+  const id = randomBytes(6).toString("hex");
+  const hub = options.hub ?? alone(id);
   const inflight = new Inflight();
   const waitingRoom = new WaitingRoom();
   const catalog = new CatalogStore(clock, config.health);
@@ -171,8 +178,8 @@ function createFarm(options: GatewayOptions): Farm {
     random,
     log,
     version,
-    // Not of `random`: no two gateways may share it.
-    mark: markOf(randomBytes(6).toString("hex")),
+    mark: markOf(id),
+    hub,
     startedAt: clock.now(),
     config,
     names,
