@@ -39,6 +39,7 @@ export async function drainFarm(
   await Promise.all([poller.stop(), saved]);
   await farm.upstreams.destroy();
   await app.close();
+  await farm.hub.close();
   farm.accounts.settle();
   farm.log.info({ ms: Math.round(farm.clock.now() - startedAt) }, "stopped");
 }

@@ -51,8 +51,8 @@ import { nameRules } from "./routing/resolve-name.ts";
 import { Turns } from "./routing/turns.ts";
 import { drainFarm } from "./drain.ts";
 import { Inflight } from "./state/inflight.ts";
-import { alone } from "./together/alone.ts";
 import type { Hub } from "./together/hub.ts";
+import { makeHub } from "./together/make-hub.ts";
 import { Recorder } from "./trace/recorder.ts";
 
 const HEADER_BYTES = 32 * 1_024;
@@ -65,7 +65,7 @@ export interface GatewayOptions {
   random: Random;
   log: Log;
   version: string;
-  /** Where it meets the others of its farm; absent: it is the only one. */
+  /** Where it meets the others of its farm; absent: where `config.redis` says. */
   hub?: Hub;
 }
 
@@ -109,7 +109,11 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   );
   const app = await createControl(farm, (control) => server.onRequest(createDoor(farm, control)));
   server.onWebSocket(createSocketDoor(farm));
-  const { url, port } = await server.listenOn(config.listen);
+  await farm.hub.start({ counts: () => new Map(), callers: () => new Map() });
+  const { url, port } = await server.listenOn(config.listen).catch(async (error: unknown) => {
+    await farm.hub.close();
+    throw error;
+  });
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
   farm.ready = poller.firstRound.then(() => {
     farm.isReady = true;
@@ -145,7 +149,7 @@ function createFarm(options: GatewayOptions): Farm {
   const { config, clock, random, log, version } = options;
   // Not of `random`: no two gateways may share it.
   const id = randomBytes(6).toString("hex");
-  const hub = options.hub ?? alone(id);
+  const hub = options.hub ?? makeHub(config, { id, clock, log });
   const inflight = new Inflight();
   const waitingRoom = new WaitingRoom();
   const catalog = new CatalogStore(clock, config.health);
