@@ -143,7 +143,7 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
 
 /** The place that was just taken is not counted. */
 function mayRetry({ retries, inflight, config, clock }: Farm): boolean {
-  return retries.take(config.retry.budget, inflight.total() - 1, clock.now());
+  return retries.take(config.retry.budget, inflight.ownTotal() - 1, clock.now());
 }
 
 /** The farm is sick enough: no further worker is asked. */

@@ -24,7 +24,7 @@ export function healthRoutes(app: FastifyInstance, farm: Farm): void {
       draining: farm.draining,
       uptime_s: Math.round((farm.clock.now() - farm.startedAt) / 1_000),
       workers: { total: workers.length, serving: workers.filter(canServe).length },
-      inflight: farm.inflight.total(),
+      inflight: farm.inflight.ownTotal(),
       waiting: farm.waitingRoom.size,
     });
   });
