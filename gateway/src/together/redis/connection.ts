@@ -39,12 +39,9 @@ export function createConnection({ address, ca, name, connectMs }: ConnectionOpt
     autoResubscribe: false,
     disableClientInfo: true,
     retryStrategy: again,
-    // It was the first, and another one is now: the address leads there, or the sentinels know it.
-    reconnectOnError: (error) => /^READONLY/.test(error.message),
   };
   if (address.kind === "cluster") {
-    // A node of a cluster whose place was taken says MOVED. What reconnects to the same address does not help.
-    const { reconnectOnError: _, retryStrategy: __, lazyConnect: ___, ...redisOptions } = options;
+    const { retryStrategy: _, lazyConnect: __, ...redisOptions } = options;
     return new Cluster([...nodes], {
       redisOptions,
       lazyConnect: true,

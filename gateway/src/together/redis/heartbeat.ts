@@ -98,7 +98,7 @@ export class Heartbeat {
   /** A command failed: by an error, or by no answer in time. */
   failed(error: unknown): void {
     if (!(error instanceof TooSlow)) this.#writeAll = true;
-    this.#isReadOnly = /^READONLY/.test((error as Error).message);
+    this.#isReadOnly = /\bREADONLY\b/.test((error as Error).message);
     // Where the connection is gone its own error says more.
     this.#troubled(this.#options.kept.isReady ? meaningOf(error) : this.#options.kept.meaning);
     if (error instanceof TooSlow && !this.#isUnderWay) this.soon();

@@ -14,20 +14,20 @@ local now = time[1] * 1000 + time[2] / 1000
  */
 const BEAT = `${NOW}
 local id, window = ARGV[1], tonumber(ARGV[3])
+if ARGV[5] ~= '1' and redis.call('HGET', KEYS[2], 'g') ~= ARGV[2] then return { '0' } end
+-- First, so that it fails where memory is full: a script that has written, as by DEL, may go on.
+local epoch = redis.call('GET', KEYS[3])
+if not epoch then epoch = now end
+redis.call('SET', KEYS[3], epoch, 'PX', window)
 if ARGV[5] == '1' then
   redis.call('DEL', KEYS[2])
   redis.call('HSET', KEYS[2], 'g', ARGV[2])
   for i = 8, #ARGV, 2 do redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) end
-elseif redis.call('HGET', KEYS[2], 'g') ~= ARGV[2] then
-  return { '0' }
 end
 redis.call('PEXPIRE', KEYS[2], window)
 redis.call('ZADD', KEYS[1], now, id)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - window)
 redis.call('PEXPIRE', KEYS[1], window)
-local epoch = redis.call('GET', KEYS[3])
-if not epoch then epoch = now end
-redis.call('SET', KEYS[3], epoch, 'PX', window)
 local settling = math.max(0, math.ceil(tonumber(ARGV[4]) - (now - epoch)))
 if ARGV[7] ~= '' then redis.call('PUBLISH', ARGV[6], ARGV[7]) end
 local fences = {}

@@ -32,8 +32,8 @@ export function meaningOf(error: unknown): string {
   const { code = "", message = "" } = error as { code?: string; message?: string };
   const known = BY_CODE[code] ?? tlsTrouble(code);
   if (known !== null && known !== undefined) return known;
-  const [word = ""] = message.replace(/^Ready check failed: /, "").split(/[^A-Z]/, 1);
-  if (word in BY_REPLY) return BY_REPLY[word] ?? "";
+  // The first word of a reply; older servers put that of a script's command in the middle.
+  for (const [word] of message.matchAll(/\b[A-Z]{3,}\b/g)) if (word in BY_REPLY) return BY_REPLY[word] ?? "";
   if (/sentinel/i.test(message)) return "no sentinel tells of it";
   if (/slots cache/i.test(message)) return "no node of the cluster answers";
   return "the connection is broken";

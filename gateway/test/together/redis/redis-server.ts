@@ -18,6 +18,7 @@ export class RedisServer {
   readonly url: string;
   readonly #folder: string;
   readonly #more: readonly string[];
+  readonly #password: string;
   #child: ChildProcess | null = null;
   #control: Redis | null = null;
 
@@ -26,6 +27,7 @@ export class RedisServer {
     this.url = `redis://127.0.0.1:${port}`;
     this.#folder = folder;
     this.#more = more;
+    this.#password = more.includes("--requirepass") ? (more[more.indexOf("--requirepass") + 1] ?? "") : "";
   }
 
   static async start(...more: string[]): Promise<RedisServer> {
@@ -37,7 +39,7 @@ export class RedisServer {
 
   /** Sends it a command. */
   async ask(command: string, ...args: string[]): Promise<unknown> {
-    this.#control ??= new Redis({ port: this.port, host: "127.0.0.1", retryStrategy: () => 20 }).on("error", () => {});
+    this.#control ??= new Redis({ port: this.port, host: "127.0.0.1", password: this.#password, retryStrategy: () => 20 }).on("error", () => {});
     return this.#control.call(command, ...args);
   }
 
