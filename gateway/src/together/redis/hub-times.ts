@@ -1,5 +1,7 @@
 /** In milliseconds. */
 export interface HubTimes {
+  /** Who starts waits so long for Redis; what is not there by then comes later. */
+  start: number;
   /** Between two heartbeats. */
   beat: number;
   /** Who has not been heard of for so long is gone, and with it its counts and leases. */
@@ -18,6 +20,7 @@ export interface HubTimes {
 }
 
 export const HUB_TIMES: HubTimes = {
+  start: 1_000,
   beat: 1_000,
   window: 3_000,
   settle: 1_500,

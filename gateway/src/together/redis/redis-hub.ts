@@ -21,8 +21,6 @@ import { TroubleLog } from "./trouble-log.ts";
 
 /** Changes that others told within so many milliseconds are one. */
 const GATHERED_MS = 5;
-/** Who starts waits so long for Redis, in milliseconds; what is not there by then comes later. */
-const START_MS = 1_000;
 
 export interface RedisHubOptions {
   id: string;
@@ -122,7 +120,7 @@ export class RedisHub implements Hub {
     this.#kept.open();
     this.#ears.open();
     heart.soon(this.#times.beat);
-    await withLimit(clock, START_MS, together).catch(() => {});
+    await withLimit(clock, this.#times.start, together).catch(() => {});
     this.#isStarted = this.#running !== null;
     this.#look();
   }

@@ -7,11 +7,12 @@ import type { MeetingPlace } from "../members.ts";
 
 /** Short, so that tests need not wait; a busy machine may stand still for a while all the same. */
 export const TEST_TIMES: Partial<HubTimes> = {
-  beat: 40,
-  window: 600,
-  settle: 100,
-  claim: 300,
-  command: 300,
+  start: 300,
+  beat: 30,
+  window: 500,
+  settle: 80,
+  claim: 250,
+  command: 250,
   gather: 5,
 };
 

@@ -39,7 +39,12 @@ export class RedisServer {
 
   /** Sends it a command. */
   async ask(command: string, ...args: string[]): Promise<unknown> {
-    this.#control ??= new Redis({ port: this.port, host: "127.0.0.1", password: this.#password, retryStrategy: () => 20 }).on("error", () => {});
+    this.#control ??= new Redis({
+      port: this.port,
+      host: "127.0.0.1",
+      password: this.#password,
+      retryStrategy: () => 20,
+    }).on("error", () => {});
     return this.#control.call(command, ...args);
   }
 
