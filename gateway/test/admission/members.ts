@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { AccessKey } from "@farmgate/shared";
+import type { AccessKey, Clock } from "@farmgate/shared";
 import { BodyRoom, KeyRing } from "@farmgate/wire";
 import { DrainRate } from "../../src/admission/drain-rate.ts";
 import { takeWorker } from "../../src/admission/take-worker.ts";
@@ -12,6 +12,7 @@ import { Call, type Received } from "../../src/proxy/call.ts";
 import type { Strategy } from "../../src/routing/types.ts";
 import { Turns } from "../../src/routing/turns.ts";
 import { Inflight } from "../../src/state/inflight.ts";
+import type { Hub } from "../../src/together/hub.ts";
 import { ask, catalogOf } from "../routing/farm.ts";
 import { steppedClock } from "../support/stepped-clock.ts";
 import { testRoom } from "../together/room-hub.ts";
@@ -22,6 +23,9 @@ export interface Asked {
   model: string;
   /** waiting, the worker's name, or how it ended. */
   state: string;
+  /** What it was refused with. */
+  error: { message: string; retryAfterS?: number } | null;
+  reason: string;
   isAt: boolean;
   end(): void;
 }
@@ -33,15 +37,17 @@ export interface MembersOptions {
   workers: readonly WorkerEntry[];
   strategy?: Strategy;
   limits?: Partial<AccessKey>;
+  /** By default those of a room. */
+  hubOf?: (clock: Clock, i: number) => Hub;
 }
 
 /** Gateways that act as one, as far as taking workers goes; without sockets, in time that the test moves on. */
-export async function startMembers({ count, workers, strategy = "least-connections", limits }: MembersOptions) {
+export async function startMembers({ count, workers, strategy = "least-connections", limits, hubOf }: MembersOptions) {
   const clock = steppedClock();
   const room = testRoom(clock);
   const key = { ...KEY, ...limits };
   const farms = Array.from({ length: count }, (_, i) => {
-    const hub = room.hub(`g${i}`);
+    const hub = hubOf?.(clock, i) ?? room.hub(`g${i}`);
     const waitingRoom = new WaitingRoom();
     const inflight = new Inflight(hub);
     hub.onChange(() => {
@@ -85,7 +91,7 @@ export async function startMembers({ count, workers, strategy = "least-connectio
     const start = { id: String(all.length), api: "chat", family: "openai", cors: [], arrivedAt: 0, since: 0 } as const;
     const call = new Call({ ...start, request: {} as IncomingMessage, response: {} as ServerResponse, share });
     if (hasKey) call.caller = { name: key.name, key };
-    const asked: Asked = { call, model, state: "waiting", isAt: false, end: () => {} };
+    const asked: Asked = { call, model, state: "waiting", error: null, reason: "", isAt: false, end: () => {} };
     all.push(asked);
     const received = { body: { length: 0 }, deadlineAt: null } as unknown as Received;
     const over = (state: string) => {
@@ -98,13 +104,17 @@ export async function startMembers({ count, workers, strategy = "least-connectio
       const taken = await takeWorker(farm, call, received, ask(model), new Set());
       if (!isTaken(taken)) return over(taken.code);
       asked.state = taken.choice.worker.config.name;
+      asked.reason = taken.choice.reason;
       asked.isAt = true;
       asked.end = () => {
         asked.end = () => {};
         taken.release();
         over("answered");
       };
-    })().catch((error: { code?: string }) => over(error.code ?? String(error)));
+    })().catch((error: { code?: string; message: string }) => {
+      asked.error = error;
+      over(error.code ?? String(error));
+    });
     return asked;
   };
   const at = (worker: string) => all.filter(({ state, isAt }) => isAt && state === worker).length;
