@@ -52,17 +52,28 @@ export function createConnection({ address, ca, name, connectMs }: ConnectionOpt
     });
   }
   if (master !== null) {
-    return new Redis({
+    const server: RedisOptions = {
       ...options,
       db,
       name: master,
       sentinels: [...nodes],
       sentinelRetryStrategy: again,
-      ...(username === null ? {} : { sentinelUsername: username }),
-      ...(password === null ? {} : { sentinelPassword: password }),
-      ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: tls.tls } : {}),
+      ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: tls.tls ?? {} } : {}),
+    };
+    const redis = new Redis(server);
+    // Most sentinels have no password, and each connection to such a one that is given one would be a line of warning.
+    redis.on("error", ({ message }: Error) => {
+      if (/NOAUTH/.test(message)) Object.assign(redis.options, sentinelLogin(address));
     });
+    return redis;
   }
   const [{ host, port } = { host: "", port: 0 }] = nodes;
   return new Redis({ ...options, db, host, port });
+}
+
+function sentinelLogin({ username, password }: RedisAddress): RedisOptions {
+  return {
+    ...(username === null ? {} : { sentinelUsername: username }),
+    ...(password === null ? {} : { sentinelPassword: password }),
+  };
 }

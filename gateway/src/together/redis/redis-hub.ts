@@ -268,8 +268,9 @@ export class RedisHub implements Hub {
 
   /** What is the trouble now? */
   #look(): void {
+    if (this.#running === null) return;
     const { clock } = this.#options;
-    const trouble = this.#running?.heart.trouble ?? this.#ears.meaning;
+    const trouble = this.#running.heart.trouble ?? this.#ears.meaning;
     const before = this.#trouble;
     this.#trouble = trouble === null ? null : this.#worded(trouble);
     if (this.#trouble !== before) this.#changed();

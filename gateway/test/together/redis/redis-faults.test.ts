@@ -87,6 +87,7 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     await until("it has noticed", () => members[0].hub.trouble !== null);
     await server.restart();
     await until("it is back", () => members[0].hub.trouble === null);
+    for (const { hub } of members) await hub.close();
     expect(lines).toHaveLength(4);
   });
 
