@@ -35,6 +35,7 @@ export async function drainFarm(
   }
   // The last requests are in it.
   farm.recorder.close();
+  await farm.hub.close();
   await server.end(startedAt + farm.config.drain - farm.clock.now(), farm.clock);
   await Promise.all([poller.stop(), saved]);
   await farm.upstreams.destroy();

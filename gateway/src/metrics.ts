@@ -5,12 +5,14 @@ import { knownState } from "./catalog/known-state.ts";
 import type { Catalog } from "./catalog/types.ts";
 import type { Warmth } from "./placement/warmth-notes.ts";
 import type { Usage } from "./proxy/usage-tap.ts";
-import type { InflightView } from "./routing/types.ts";
+import type { Claimed, Hub } from "./together/hub.ts";
 
 /** What gauges read at the moment of a scrape. */
 export interface FarmFigures {
   catalog(): Catalog;
-  inflight: InflightView;
+  inflight: { ownWorker(name: string): number };
+  /** null: the gateway is the only one. */
+  hub: Pick<Hub, "members" | "trouble"> | null;
   waiting(): number;
   bodyBytes(): number;
   /** Planned copies of each model by pool; none while placement is off. */
@@ -33,6 +35,11 @@ export interface RequestFigures {
   ttftSeconds: number | null;
   /** The gateway's own share of the time to the first try, waiting for a worker left out. */
   overheadSeconds: number | null;
+}
+
+interface ClaimMetrics {
+  results: Counter<"result">;
+  seconds: Histogram;
 }
 
 /** Every metric of the gateway (contract section 6), in a registry of its own. */
@@ -105,9 +112,11 @@ export class Metrics {
     "kind",
     "result",
   ]);
+  readonly #claims: ClaimMetrics | null;
 
   constructor(figures: FarmFigures) {
     this.#catalog = () => figures.catalog();
+    this.#claims = figures.hub === null ? null : this.#together(figures.hub);
     this.#gauge("farmgate_queue_depth", "Requests that wait at the gateway", [], (gauge) =>
       gauge.set(figures.waiting()),
     );
@@ -116,7 +125,7 @@ export class Metrics {
     );
     this.#gauge("farmgate_inflight", "Requests under way at a worker", ["worker"], (gauge) => {
       for (const { config } of figures.catalog().workers)
-        gauge.set({ worker: config.name }, figures.inflight.worker(config.name));
+        gauge.set({ worker: config.name }, figures.inflight.ownWorker(config.name));
     });
     this.#gauge("farmgate_worker_up", "1 while a worker answers its polls", ["worker"], (gauge) => {
       for (const { config, health } of figures.catalog().workers)
@@ -207,6 +216,12 @@ export class Metrics {
     this.#placed.inc({ kind, result });
   }
 
+  /** Another gateway's counts were asked for. */
+  claimed(result: Claimed["kind"], seconds: number): void {
+    this.#claims?.results.inc({ result });
+    this.#claims?.seconds.observe(seconds);
+  }
+
   truncated(worker: string): void {
     this.#truncated.inc({ worker });
   }
@@ -214,6 +229,25 @@ export class Metrics {
   used(model: string, worker: string, usage: Usage): void {
     if (usage.prompt !== null) this.#tokens.inc({ model, worker, direction: "prompt" }, usage.prompt);
     if (usage.completion !== null) this.#tokens.inc({ model, worker, direction: "completion" }, usage.completion);
+  }
+
+  /** Only where several gateways act as one. */
+  #together(hub: Pick<Hub, "members" | "trouble">): ClaimMetrics {
+    this.#gauge("farmgate_gateways", "Gateways that act as one and live", [], (gauge) =>
+      gauge.set(hub.members().length),
+    );
+    this.#gauge("farmgate_together_up", "1 while they can be heard", [], (gauge) =>
+      gauge.set(hub.trouble === null ? 1 : 0),
+    );
+    return {
+      results: this.#counter("farmgate_claims_total", "Places that were claimed among all gateways", ["result"]),
+      seconds: this.#histogram(
+        "farmgate_claim_seconds",
+        "From a claim to its answer",
+        [],
+        [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1],
+      ),
+    };
   }
 
   #copies({ copies }: FarmFigures): void {

@@ -97,6 +97,12 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     const news = [...workerNews(before, after), ...breakerNews(before, after)];
     for (const { level, worker, message } of news) log[level]({ worker }, `${worker} ${message}`);
   });
+  farm.hub.onChange(() => {
+    farm.inflight.othersChanged();
+    farm.waitingRoom.wake();
+    farm.deadlineQueue.wake();
+  });
+  await farm.hub.start(farm.inflight);
   const server = new FrontServer(
     {
       body: () => farm.config.limits.body,
@@ -146,7 +152,7 @@ function createFarm(options: GatewayOptions): Farm {
   // Not of `random`: no two gateways may share it.
   const id = randomBytes(6).toString("hex");
   const hub = options.hub ?? alone(id);
-  const inflight = new Inflight();
+  const inflight = new Inflight(hub);
   const waitingRoom = new WaitingRoom();
   const catalog = new CatalogStore(clock, config.health);
   const room = roomForCallers();
@@ -167,6 +173,7 @@ function createFarm(options: GatewayOptions): Farm {
   const metrics = new Metrics({
     catalog: () => catalog.current,
     inflight,
+    hub: hub.isShared ? hub : null,
     waiting: () => waitingRoom.size + deadlineQueue.size,
     bodyBytes: () => bodies.heldBytes,
     copies: placing.keeper,

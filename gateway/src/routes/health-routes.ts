@@ -16,16 +16,18 @@ export function healthRoutes(app: FastifyInstance, farm: Farm): void {
       .send(text);
   });
   app.get("/health", (_request, reply) => {
-    const { workers } = farm.catalog.current;
-    const status = farmStatus(farm.catalog.current);
+    const { hub, catalog } = farm;
+    const { workers } = catalog.current;
+    const status = farmStatus(catalog.current, hub.trouble);
     return reply.code(status === "down" ? 503 : 200).send({
       status,
       version: farm.version,
       draining: farm.draining,
       uptime_s: Math.round((farm.clock.now() - farm.startedAt) / 1_000),
       workers: { total: workers.length, serving: workers.filter(canServe).length },
-      inflight: farm.inflight.total(),
+      inflight: farm.inflight.ownTotal(),
       waiting: farm.waitingRoom.size,
+      ...(hub.isShared && { together: { members: hub.members().length, trouble: hub.trouble } }),
     });
   });
   app.get("/metrics", async (_request, reply) => {
@@ -35,10 +37,10 @@ export function healthRoutes(app: FastifyInstance, farm: Farm): void {
   });
 }
 
-/** `ok` when every worker is in order, `degraded` while at least one can serve, else `down`. */
-function farmStatus(catalog: Catalog): "ok" | "degraded" | "down" {
+/** `ok` when every worker is in order and other gateways are heard, `degraded` while at least one can serve, else `down`. */
+function farmStatus(catalog: Catalog, trouble: string | null): "ok" | "degraded" | "down" {
   if (!catalog.workers.some(canServe)) return "down";
-  return catalog.workers.every((worker) => workerState(worker) === "healthy") ? "ok" : "degraded";
+  return trouble === null && catalog.workers.every((worker) => workerState(worker) === "healthy") ? "ok" : "degraded";
 }
 
 function canServe(worker: Catalog["workers"][number]): boolean {

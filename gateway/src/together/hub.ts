@@ -41,7 +41,7 @@ export interface Allowance {
 }
 
 export type Claimed =
-  /** `worker` null: none was asked for. It is counted at the hub from here on, then by the own counts. */
+  /** `worker` null: none was asked for. */
   | { kind: "taken"; worker: string | null; allowance: Allowance | null }
   /** All are at their caps; the key's place is held from now on. */
   | { kind: "full"; allowance: Allowance | null }
@@ -72,10 +72,10 @@ export interface OthersView {
   caller(name: string): number;
 }
 
-/** What a member has under way itself; read whenever the hub tells it. */
+/** What a member has under way itself; read whenever the hub tells it. A reader may keep what it gets. */
 export interface OwnCounts {
   counts(): Counts;
-  /** Requests under way by the names of limited keys. */
+  /** Requests under way by the names of limited keys: those whose place was claimed, or taken while the hub was away. */
   callers(): ReadonlyMap<string, number>;
 }
 
@@ -97,15 +97,22 @@ export interface Hub {
   readonly others: OthersView;
   /** Begins. What is told and asked before is lost. */
   start(own: OwnCounts): Promise<void>;
-  /** `members`, `trouble` or `others` changed: who waits may look again. Gathered. Call the result to end it. */
+  /**
+   * `members`, `trouble` or `others` changed: who waits may look again. Gathered. Call the result to end it. Where a
+   * claim was `full` although `others` tells of room, they may agree again without any change.
+   */
   onChange(listener: () => void): () => void;
 
   /**
-   * What was taken must be in the own counts before the turn of the event loop ends in which this resolves: then they
-   * are what counts, and who does not want it (any more) has nothing to give back.
+   * What is taken is counted at the hub for this member at once. It becomes an own count in the turn in which the claim
+   * is answered: own counts that are read later have it, those read before have not, and the hub goes by that. Who does
+   * not want it any more does not count it, and calls `counted`. Answers `alone` in good time where the hub does not.
    */
   claim(claim: Claim): Promise<Claimed>;
-  /** Own counts changed otherwise: a place was taken without a claim, one is free again, or a key's is. Cheap; gathered. */
+  /**
+   * Own counts changed otherwise: a place was taken without a claim, one is free again, or one that was claimed is not
+   * wanted. `worker` null: a key's place, of the key with the name `key`. Cheap; gathered.
+   */
   counted(worker: string | null, key: string): void;
 
   /** Tells all others, in order. Gathered for some milliseconds; lost where the hub is away. */
