@@ -41,7 +41,7 @@ export interface Allowance {
 }
 
 export type Claimed =
-  /** `worker` null: none was asked for. The place is counted at the hub until `left`, the key's until `keyLeft`. */
+  /** `worker` null: none was asked for. It is counted at the hub from here on, then by the own counts. */
   | { kind: "taken"; worker: string | null; allowance: Allowance | null }
   /** All are at their caps; the key's place is held from now on. */
   | { kind: "full"; allowance: Allowance | null }
@@ -101,6 +101,10 @@ export interface Hub {
   /** `members`, `trouble` or `others` changed: who waits may look again. Gathered. Call the result to end it. */
   onChange(listener: () => void): () => void;
 
+  /**
+   * What was taken must be in the own counts before the turn of the event loop ends in which this resolves: then they
+   * are what counts, and who does not want it (any more) has nothing to give back.
+   */
   claim(claim: Claim): Promise<Claimed>;
   /** Own counts changed otherwise: a place was taken without a claim, one is free again, or a key's is. Cheap; gathered. */
   counted(worker: string | null, key: string): void;
