@@ -43,6 +43,8 @@ export interface Farm {
   readonly mark: string;
   /** The other gateways of this farm. */
   readonly hub: Hub;
+  /** The other processes of this host, for figures that are told as one; `hub` itself where there is no Redis. */
+  readonly siblings: Hub;
   readonly drains: Drains;
   readonly placingLease: PlacingLease;
   /** Milliseconds on `clock.now`. */

@@ -55,6 +55,7 @@ import { alone } from "./together/alone.ts";
 import { Drains } from "./together/drains.ts";
 import type { Hub } from "./together/hub.ts";
 import { joinOthers } from "./together/join.ts";
+import { meetSiblings } from "./together/siblings.ts";
 import { type OrderRight, PlacingLease } from "./together/placing-lease.ts";
 import { onDuty, pace } from "./together/poll-duty.ts";
 import { Recorder } from "./trace/recorder.ts";
@@ -75,6 +76,8 @@ export interface GatewayOptions {
   version: string;
   /** Where it meets the others of its farm; absent: it is the only one. */
   hub?: Hub;
+  /** Where it meets the other processes of its host, whose figures are told as one; absent: there are none. */
+  siblings?: Hub;
 }
 
 export interface RunningGateway {
@@ -105,21 +108,23 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     farm.waitingRoom.wake();
     farm.deadlineQueue.wake();
   });
-  await farm.hub.start(farm.inflight);
   const server = new FrontServer(
     {
       body: () => farm.config.limits.body,
       headers: HEADER_BYTES,
       connections: farm.connectionLimit,
       stallMs: () => farm.config.timeouts.caller,
+      handedOver: farm.siblings.isShared,
     },
     clock,
     options.tls,
   );
   const app = await createControl(farm, (control) => server.onRequest(createDoor(farm, control)));
   server.onWebSocket(createSocketDoor(farm));
-  const { url, port } = await server.listenOn(config.listen);
+  // Before the first request may come, so that it is counted with those of the others.
   const joined = joinOthers(farm, poller);
+  await meetSiblings(farm);
+  const { url, port } = await server.listenOn(config.listen);
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
   farm.ready = Promise.all([poller.firstRound, within(clock, joined, JOIN_MS)]).then(() => {
     farm.isReady = true;
@@ -212,6 +217,7 @@ function createFarm(options: GatewayOptions): Farm {
     version,
     mark: markOf(id),
     hub,
+    siblings: options.siblings ?? alone(id),
     drains: new Drains({ clock, hub, catalog }),
     placingLease,
     startedAt: clock.now(),

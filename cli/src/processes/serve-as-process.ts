@@ -28,7 +28,7 @@ export async function serveAsProcess(worker: Worker, io: Io): Promise<void> {
   const log = createLog("gateway").child({ process: number });
   const hub = new ProcessHub({ id, clock: io.clock, port: portOf(worker, (listener) => listeners.add(listener)) });
   const { clock, random, version } = io;
-  const options = { config: shareLimits(config, processes), tls, clock, random, log, version, hub };
+  const options = { config: shareLimits(config, processes), tls, clock, random, log, version, hub, siblings: hub };
   const gateway = await startGateway(options).catch((error: unknown) => endUnstarted(worker, io, error));
   if (gateway === null) return;
   tell(worker, { kind: "listening", url: gateway.url });

@@ -1,13 +1,10 @@
 import type { CatalogPoller } from "../catalog/poller.ts";
 import type { Farm } from "../farm.ts";
 import { farmRequest, queuePlaces } from "../routes/farm-views.ts";
-import type { OwnCounts } from "./hub.ts";
 import type { Question, SharedState } from "./news.ts";
 import { readDrains, type ReadNews, readNews } from "./read-news.ts";
 import { ASK_MS, cancelHere } from "./requests.ts";
 import { SharedCatalog } from "./shared-catalog.ts";
-
-const NOTHING_YET: OwnCounts = { counts: () => new Map(), callers: () => new Map() };
 
 /**
  * Joins the gateways that act as one with this one. Resolves once it is known what was missed before, or when those who
@@ -15,7 +12,7 @@ const NOTHING_YET: OwnCounts = { counts: () => new Map(), callers: () => new Map
  */
 export async function joinOthers(farm: Farm, poller: CatalogPoller): Promise<void> {
   const { hub, log } = farm;
-  if (!hub.isShared) return hub.start(NOTHING_YET);
+  if (!hub.isShared) return hub.start(farm.inflight);
   const catalog = new SharedCatalog({ clock: farm.clock, hub, catalog: farm.catalog, poller });
   hub.onNews((value, from) => {
     const news = readNews(value);
@@ -28,7 +25,7 @@ export async function joinOthers(farm: Farm, poller: CatalogPoller): Promise<voi
     trouble = hub.trouble;
     if (isBack) void catchUp(farm);
   });
-  await hub.start(NOTHING_YET);
+  await hub.start(farm.inflight);
   await catchUp(farm);
   log.info({ gateway: hub.id, members: hub.members().length }, "acts as one with the other gateways");
 }

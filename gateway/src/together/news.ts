@@ -49,7 +49,9 @@ export type Question =
    */
   | { kind: "cancel"; id: string; by: string | null }
   /** Answer: the figures of the process, as prom-client's `getMetricsAsJSON` has them. */
-  | { kind: "metrics" };
+  | { kind: "metrics" }
+  /** Asked among processes of one host alone, as the one before. Answer: how many requests run and wait there. */
+  | { kind: "load" };
 
 export interface SharedState {
   drains: readonly DrainNote[];

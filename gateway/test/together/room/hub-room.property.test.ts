@@ -81,6 +81,7 @@ function play(steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : n
     if (one.do === "wait") scene.now += one.ms;
     else {
       const at = members[one.member];
+      if (at === undefined) continue;
       if (one.do === "claim") claim(scene, at, one);
       if (one.do === "hear") at.heard = Math.min(at.claims, at.heard + one.count);
       // Only what it knows of can end.
