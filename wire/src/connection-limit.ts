@@ -68,7 +68,8 @@ export class ConnectionLimit {
     const tooMany = this.#connections.answers.size - this.#closing - limit;
     if (tooMany <= 0) return;
     if (this.#free(tooMany)) return;
-    if (tooMany <= RESERVE) beyond.add(socket); // (3)
+    if (tooMany <= RESERVE)
+      beyond.add(socket); // (3)
     else this.#close(socket); // (4)
   }
 

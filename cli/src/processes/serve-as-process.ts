@@ -28,7 +28,9 @@ export async function serveAsProcess(worker: Worker, io: Io): Promise<void> {
   const log = createLog("gateway").child({ process: number });
   const hub = new ProcessHub({ id, clock: io.clock, port: portOf(worker, (listener) => listeners.add(listener)) });
   const { clock, random, version } = io;
-  const options = { config: shareLimits(config, processes), tls, clock, random, log, version, hub, siblings: hub };
+  // With Redis it meets all others there, those of this host as well.
+  const meets = config.redis == null ? { hub, siblings: hub } : { siblings: hub };
+  const options = { config: shareLimits(config, processes), tls, clock, random, log, version, ...meets };
   const gateway = await startGateway(options).catch((error: unknown) => endUnstarted(worker, io, error));
   if (gateway === null) return;
   tell(worker, { kind: "listening", url: gateway.url });
