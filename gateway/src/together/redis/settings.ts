@@ -25,5 +25,3 @@ export const redisSettings = z
       .nullable(),
   )
   .default(null);
-
-export type RedisSettings = z.output<typeof redisSettings>;
