@@ -33,7 +33,10 @@ export class RedisServer {
   static async start(...more: string[]): Promise<RedisServer> {
     const [port = 0] = await freePorts(1);
     const server = new RedisServer(port, await mkdtemp(join(tmpdir(), "farmgate-redis-")), more);
-    await server.restart();
+    await server.restart().catch(async (error: unknown) => {
+      await server.end();
+      throw error;
+    });
     return server;
   }
 
