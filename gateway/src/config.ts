@@ -21,8 +21,11 @@ import { ENGINE_NAMES } from "@farmgate/engines";
 import type { AccessRules } from "@farmgate/wire";
 import { z } from "zod";
 import { checkPlacement, placementSettings } from "./placement/live/settings.ts";
+import { redisSettings } from "./together/redis/settings.ts";
 
 const positiveDuration = duration.refine((ms) => ms > 0, "must be longer than 0");
+const MOST_PROCESSES = 256;
+const PROCESSES_HINT = { error: `must be auto, or a whole number from 1 to ${MOST_PROCESSES}` };
 const modelName = z.string().min(1, "must not be empty").max(300);
 
 const worker = z.strictObject({
@@ -55,6 +58,8 @@ const keyDeadlines = z
 
 const shape = z.strictObject({
   listen: listen(8400),
+  /** Of one gateway on this machine, which act as one behind one door; auto: as many as it has cores. */
+  processes: z.union([z.literal("auto"), wholeNumber(1, MOST_PROCESSES)], PROCESSES_HINT).default(1),
   health: z
     .strictObject({
       interval: positiveDuration.default(5_000),
@@ -125,7 +130,7 @@ const shape = z.strictObject({
   sseComments: duration.default(10_000),
   /** These comments tell what is waited for. */
   loadingStatus: z.boolean().default(false),
-  redis: notOffered("several gateways that act as one"),
+  redis: redisSettings,
   tls: listenerTls,
   cors: z.strictObject({ origins: z.array(z.string().min(1)).default([]) }).prefault({}),
 });
@@ -191,12 +196,4 @@ export function doorFault({ keys, open, listen }: Shape): string | null {
 /** What of it says who may come in. */
 export function accessRules({ keys, listen, operators, hosts, cors }: GatewayConfig): AccessRules {
   return { keys, listen, operators, hosts, origins: cors.origins };
-}
-
-/** A key of the contract that this version refuses, so that nobody relies on what is not there. */
-function notOffered(what: string) {
-  return z
-    .unknown()
-    .optional()
-    .refine((value) => value === undefined || value === null, `${what}: not offered by this version yet, remove it`);
 }

@@ -1,7 +1,14 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { type AccessKey, FarmError, KEY_PROTOCOL, keyDigest, LIMIT_HEADER } from "@farmgate/shared";
-import { allowance, takeRequest } from "./request-rate.ts";
+import {
+  type AccessKey,
+  allowance,
+  FarmError,
+  KEY_PROTOCOL,
+  keyDigest,
+  LIMIT_HEADER,
+  takeRequest,
+} from "@farmgate/shared";
 
 /** Who asks. `key` null: nobody in particular, where no key is needed. */
 export interface Caller {
@@ -16,6 +23,8 @@ export function allowedModels(caller: Caller): readonly string[] {
 }
 
 const EVERY_MODEL = ["*"];
+
+const MINUTE_MS = 60_000;
 
 const EVERYBODY: Caller = { name: "", key: null };
 
@@ -59,17 +68,22 @@ export class KeyRing {
 
   /**
    * Takes one of the caller's places, and one request of its minute; throws `rate_limited` when all are taken, with the
-   * seconds after which one of so many may be free. `now` in milliseconds. Call the result exactly once.
+   * seconds after which one of so many may be free. `now` in milliseconds. `elsewhere`: how many of the places are taken
+   * beside those counted here. Call the result exactly once.
    */
-  enter(caller: Caller, now: number, placeInS: (places: number) => number = () => 1): () => void {
+  enter(
+    caller: Caller,
+    now: number,
+    placeInS: (places: number) => number = () => 1,
+    elsewhere: number = 0,
+  ): () => void {
     if (caller.key === null) return () => {};
     const { name, maxConcurrent, requestsPerMinute } = caller.key;
     const count = this.#underWay.get(name) ?? 0;
-    if (maxConcurrent > 0 && count >= maxConcurrent) {
-      const text = `The key "${name}" may have ${maxConcurrent} requests under way at once.`;
-      throw new FarmError("rate_limited", text, { retryAfterS: placeInS(maxConcurrent) });
+    if (maxConcurrent > 0 && count + elsewhere >= maxConcurrent) {
+      throw tooManyAtOnce(caller.key, placeInS(maxConcurrent));
     }
-    if (requestsPerMinute > 0) this.#spend(name, requestsPerMinute, now);
+    if (requestsPerMinute > 0) this.#spend(caller.key, now);
     this.#underWay.set(name, count + 1);
     return () => {
       const left = (this.#underWay.get(name) ?? 1) - 1;
@@ -92,14 +106,41 @@ export class KeyRing {
     ];
   }
 
-  #spend(name: string, perMinute: number, now: number): void {
-    const { taken, fullAt, retryMs } = takeRequest(this.#fullAt.get(name), now, perMinute);
-    if (!taken) {
-      const text = `The key "${name}" may send ${perMinute} requests a minute.`;
-      throw new FarmError("rate_limited", text, { retryAfterS: retryMs / 1_000 });
-    }
-    this.#fullAt.set(name, fullAt);
+  /** Others count as well: by all of them what is spent of the key's minute is there again in `resetMs`. */
+  spentByAll(name: string, now: number, resetMs: number): void {
+    this.#fullAt.set(name, now + resetMs);
   }
+
+  /** A request that entered was refused by all of them: the key's next one may come in `retryMs`. */
+  refusedByAll({ name, requestsPerMinute }: AccessKey, now: number, retryMs: number): void {
+    this.#fullAt.set(name, now + retryMs + MINUTE_MS - MINUTE_MS / requestsPerMinute);
+  }
+
+  /** A request that entered is refused after all, and takes nothing of its key's minute. */
+  giveBack({ name, requestsPerMinute }: AccessKey): void {
+    const fullAt = this.#fullAt.get(name);
+    if (requestsPerMinute > 0 && fullAt !== undefined) this.#fullAt.set(name, fullAt - MINUTE_MS / requestsPerMinute);
+  }
+
+  #spend(key: AccessKey, now: number): void {
+    const { taken, fullAt, retryMs } = takeRequest(this.#fullAt.get(key.name), now, key.requestsPerMinute);
+    if (!taken) throw tooManyAMinute(key, retryMs / 1_000);
+    this.#fullAt.set(key.name, fullAt);
+  }
+}
+
+/** As many requests of the key are under way as it may have. */
+export function tooManyAtOnce({ name, maxConcurrent }: AccessKey, retryAfterS: number): FarmError {
+  return new FarmError("rate_limited", `The key "${name}" may have ${maxConcurrent} requests under way at once.`, {
+    retryAfterS,
+  });
+}
+
+/** The key's minute is spent. */
+export function tooManyAMinute({ name, requestsPerMinute }: AccessKey, retryAfterS: number): FarmError {
+  return new FarmError("rate_limited", `The key "${name}" may send ${requestsPerMinute} requests a minute.`, {
+    retryAfterS,
+  });
 }
 
 /**

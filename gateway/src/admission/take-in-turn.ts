@@ -3,7 +3,7 @@ import type { Farm } from "../farm.ts";
 import type { Call, Received } from "../proxy/call.ts";
 import { routingContext } from "../proxy/routing-context.ts";
 import { choose } from "../routing/choose.ts";
-import type { RoutingRequest } from "../routing/types.ts";
+import type { Choice, RoutingRequest } from "../routing/types.ts";
 import { mayRelax, wishesOfKey } from "../scheduling/asked-deadline.ts";
 import type { QueuedRequest } from "../scheduling/deadline-queue.ts";
 import { canBeginNow, type Waiting } from "../scheduling/queue-round.ts";
@@ -11,7 +11,11 @@ import { type Deadline, deadlineAt, missError } from "../scheduling/relaxed-dead
 import { tokensOf } from "../tokens-of-bytes.ts";
 import { afterOthers } from "./come-again.ts";
 import { drainingError } from "./draining-error.ts";
-import { type Nothing, queueFull, queueTimeout, take, type Taken, takeWorker, timedWait } from "./take-worker.ts";
+import { claimAtOnce, claimFor, claimPlace, type PlaceClaim } from "./claim-place.ts";
+import { claimKey } from "./key-place.ts";
+import { takeWorker, timedWait } from "./take-worker.ts";
+import { type Nothing, take, type Taken, wakeWaiting } from "./taken.ts";
+import { queueFull, queueTimeout } from "./wait-errors.ts";
 import { groupOf } from "./waiting-group.ts";
 
 /**
@@ -23,6 +27,7 @@ import { groupOf } from "./waiting-group.ts";
  * 3. Where the owner lets waiting be weighed against loading elsewhere, and that costs less: it goes there.
  * 4. It waits in the queue of its model. What nobody can make is refused with `deadline` and its figures, or waits on
  *    with a longer deadline.
+ *    Among several gateways it claims that very place first, and where it is not given it goes as always.
  * 5. The queue lets it go as always when nobody has the model loaded, so that somebody loads it; when it has no deadline
  *    and its patience is over; and when the queue is turned off.
  */
@@ -39,9 +44,32 @@ export function takeInTurn(
   const group = groupOf(request, tried);
   const ahead = farm.deadlineQueue.inGroup(group);
   // 2, 3
-  const taken = ahead === 0 || farm.config.routing.waitOrSwap ? takeFree(farm, call, request, waiting, ahead) : null;
+  const free = ahead === 0 || farm.config.routing.waitOrSwap ? freeChoice(farm, call, request, waiting, ahead) : null;
+  const asked = free === null ? null : claimOf(farm, call, request, free);
+  if (free !== null && asked === null) return take(farm, call, request, free);
   // 4
-  return taken ?? timedWait(farm, call, () => waitInQueue(farm, call, received, request, { ...waiting, group }));
+  const wait = () => timedWait(farm, call, () => waitInQueue(farm, call, received, request, { ...waiting, group }));
+  if (asked !== null) return takeOrWait(farm, call, request, asked, wait);
+  const keyed = claimKey(farm, call);
+  return keyed === null ? wait() : keyed.then(wait);
+}
+
+/** null: the place need not be claimed. */
+function claimOf(farm: Farm, call: Call, request: RoutingRequest, choice: Choice): PlaceClaim | null {
+  return claimFor(farm, call, request, routingContext(farm, 0), NONE_TRIED, choice, true);
+}
+
+const NONE_TRIED: ReadonlySet<string> = new Set();
+
+async function takeOrWait(
+  farm: Farm,
+  call: Call,
+  request: RoutingRequest,
+  asked: PlaceClaim,
+  wait: () => Promise<Taken | Nothing>,
+): Promise<Taken | Nothing> {
+  const answer = await claimAtOnce(farm, call, request, asked);
+  return answer.kind === "taken" ? answer.taken : wait();
 }
 
 function asWaiting(farm: Farm, call: Call, received: Received): Waiting {
@@ -56,20 +84,20 @@ function asWaiting(farm: Farm, call: Call, received: Received): Waiting {
   return { tokens: tokensOf(body.length), streamed, deadline, enteredAt: farm.clock.now() };
 }
 
-function takeFree(farm: Farm, call: Call, request: RoutingRequest, waiting: Waiting, ahead: number): Taken | null {
-  const decision = choose(request, routingContext(farm, ahead), new Set());
+/** null: it must wait. */
+function freeChoice(farm: Farm, call: Call, request: RoutingRequest, waiting: Waiting, ahead: number): Choice | null {
+  const decision = choose(request, routingContext(farm, ahead), NONE_TRIED);
   call.weighed = (decision.kind === "wait" ? decision.weighed : null) ?? null;
   if (decision.kind !== "send") return null;
   const { weighed } = decision.choice;
   // 3
-  if (weighed?.decision === "swap") return take(farm, call, request, decision.choice);
+  if (weighed?.decision === "swap") return decision.choice;
   call.weighed = weighed;
   // 2
   if (ahead > 0) return null;
   const { name } = decision.choice.worker.config;
   const { instances, restMs } = farm.deadlineQueue.slots({ ...request, only: name });
-  const fits = canBeginNow(waiting, instances, restMs, farm.clock.now());
-  return fits ? take(farm, call, request, decision.choice) : null;
+  return canBeginNow(waiting, instances, restMs, farm.clock.now()) ? decision.choice : null;
 }
 
 function waitInQueue(
@@ -82,23 +110,41 @@ function waitInQueue(
   const { clock, deadlineQueue, metrics } = farm;
   const { limits } = farm.config;
   return new Promise((resolve, reject) => {
+    let isWanted = true;
     const end = (how: () => void) => {
+      isWanted = false;
       stopTimer();
       call.onGone(null);
       deadlineQueue.leave(queued);
       how();
+    };
+    const goOn = () => end(() => resolve(takeWorker(farm, call, received, request, NONE_TRIED)));
+    /** It has left the queue meanwhile: nothing else is to be decided for it. */
+    const ask = async (asked: PlaceClaim) => {
+      try {
+        const answer = await claimPlace(farm, call, request, asked, () => isWanted);
+        if (!isWanted) return;
+        if (answer.kind === "taken") end(() => resolve(answer.taken));
+        else goOn();
+      } catch (error) {
+        if (isWanted) end(() => reject(error));
+      } finally {
+        wakeWaiting(farm);
+      }
     };
     const queued: QueuedRequest = {
       ...waiting,
       bytes: received.body.length,
       request,
       send(worker) {
-        const decision = choose({ ...request, only: worker }, routingContext(farm, 0), new Set());
+        const decision = choose({ ...request, only: worker }, routingContext(farm, 0), NONE_TRIED);
         if (decision.kind !== "send") return false;
-        end(() => resolve(take(farm, call, request, decision.choice)));
+        const asked = claimOf(farm, call, request, decision.choice);
+        if (asked === null) end(() => resolve(take(farm, call, request, decision.choice)));
+        else void ask(asked);
         return true;
       },
-      goOn: () => end(() => resolve(takeWorker(farm, call, received, request, new Set()))),
+      goOn,
       relax(deadline) {
         metrics.deadlineMissed("relaxed");
         queued.deadline = deadline;

@@ -77,6 +77,8 @@ function openJoint(
   const calls = [first, ...others.map((joiner) => joiner.call)];
   const call = new JointCall({ ...start, since: farm.clock.wall() }, calls);
   call.caller = caller;
+  // Each of its members has its own place.
+  call.leaveKey = () => {};
   call.receivedAt = arrivedAt;
   farm.live.enter(call);
   const scanner = scannerFor(api, []);

@@ -1,9 +1,11 @@
 import { nameKey } from "@farmgate/shared";
+import { claimKey } from "../admission/key-place.ts";
 import type { Farm } from "../farm.ts";
 import type { Served } from "../proxy/accounts.ts";
 import type { Call, Received } from "../proxy/call.ts";
 import type { Joiner, ServeAlone } from "./joiner.ts";
-import { type Joining, mayJoin } from "./may-join.ts";
+import { type Joining, type MayJoin, mayJoin } from "./may-join.ts";
+import type { BatchRules } from "./open-batches.ts";
 import { serveBatch } from "./serve-batch.ts";
 
 /**
@@ -17,6 +19,21 @@ export function serveJoined(farm: Farm, call: Call, received: Received, serveAlo
   const rules = { inputs: Math.min(batchInputs, farm.batchLimits.most(modelKey(received), joinedAt)), bytes };
   const may = mayJoin(joiningOf(call, received), rules);
   if (may === null) return serveAlone(farm, call, received);
+  const join = () => joinOthers(farm, call, received, serveAlone, may, rules, joinedAt);
+  // The joint request has no place of its own among those of their key.
+  const keyed = claimKey(farm, call);
+  return keyed === null ? join() : keyed.then(join);
+}
+
+function joinOthers(
+  farm: Farm,
+  call: Call,
+  received: Received,
+  serveAlone: ServeAlone,
+  may: MayJoin,
+  rules: BatchRules,
+  joinedAt: number,
+): Promise<Served> {
   const size = { inputs: may.read.inputs.length, bytes: received.body.length };
   call.phase = "joined";
   return new Promise((end, fail) => {
@@ -28,7 +45,7 @@ export function serveJoined(farm: Farm, call: Call, received: Received, serveAlo
     });
     for (const closed of full) void serveBatch(farm, closed);
     if (!isNew || full.includes(batch)) return;
-    farm.clock.after(batchWindow, () => {
+    farm.clock.after(farm.config.embeddings.batchWindow, () => {
       if (farm.batches.close(batch)) void serveBatch(farm, batch);
     });
   });

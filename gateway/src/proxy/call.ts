@@ -66,6 +66,7 @@ export class Call implements LiveRequest {
   readonly response: ServerResponse;
   /** null: a plain request. */
   readonly socket: CallerSocket | null;
+  readonly #cors: readonly string[];
   #ownHeaders: readonly string[];
   readonly share: BodyShare;
   readonly arrivedAt: number;
@@ -79,6 +80,8 @@ export class Call implements LiveRequest {
   worker: string | null = null;
   /** The worker at which a place is counted for it at this moment. */
   place: string | null = null;
+  /** Gives back its place among those of its key, which is limited; null: it has none yet, or needs none. */
+  leaveKey: (() => void) | null = null;
   /** As the worker spells it. */
   upstreamModel = "";
   warmth: Warmth | null = null;
@@ -122,6 +125,7 @@ export class Call implements LiveRequest {
     this.request = start.request;
     this.response = start.response;
     this.socket = start.socket ?? null;
+    this.#cors = start.cors;
     this.#ownHeaders = start.cors;
     this.share = start.share;
     this.arrivedAt = start.arrivedAt;
@@ -142,9 +146,9 @@ export class Call implements LiveRequest {
     return this.#ownHeaders;
   }
 
-  /** Adds to them; the head of the answer is still to come. */
-  tell(headers: readonly string[]): void {
-    if (headers.length > 0) this.#ownHeaders = [...this.#ownHeaders, ...headers];
+  /** What its key's limit leaves, instead of what was told before; the head of the answer is still to come. */
+  tellLimit(headers: readonly string[]): void {
+    this.#ownHeaders = headers.length === 0 ? this.#cors : [...this.#cors, ...headers];
   }
 
   /** A good answer is read to its end before anything of it is passed on. */

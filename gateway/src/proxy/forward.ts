@@ -2,12 +2,13 @@ import { adapterFor } from "@farmgate/engines";
 import { FarmError, streamErrorChunk } from "@farmgate/shared";
 import { answerError } from "@farmgate/wire";
 import { serveJoined } from "../batching/serve-joined.ts";
-import { deadlineError, isTaken, type Nothing, type Taken } from "../admission/take-worker.ts";
+import { isTaken, type Nothing, type Taken } from "../admission/taken.ts";
 import { takeInTurn } from "../admission/take-in-turn.ts";
 import { admit } from "../admission/admit.ts";
 import { afterOneOf } from "../admission/come-again.ts";
 import { drainingError } from "../admission/draining-error.ts";
 import { untilReady } from "../admission/until-ready.ts";
+import { deadlineError } from "../admission/wait-errors.ts";
 import { copyOf } from "../catalog/copy.ts";
 import type { Farm } from "../farm.ts";
 import { otherVariants } from "../routing/nothing-serves.ts";
@@ -63,6 +64,7 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
   }
   if (served.status === null && served.error !== null) refuse(call, served.error);
   leaveKey();
+  call.leaveKey?.();
   call.share.release();
   farm.live.leave(call);
   const now = farm.clock.now();
@@ -75,9 +77,10 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
 function enterByKey(farm: Farm, call: Call): () => void {
   const now = farm.clock.now();
   try {
-    return farm.keys.enter(call.caller, now, (places) => afterOneOf(farm, places));
+    const elsewhere = farm.hub.isShared ? farm.hub.others.caller(call.callerName) : 0;
+    return farm.keys.enter(call.caller, now, (places) => afterOneOf(farm, places), elsewhere);
   } finally {
-    call.tell(farm.keys.limitHeaders(call.caller, now));
+    call.tellLimit(farm.keys.limitHeaders(call.caller, now));
   }
 }
 
@@ -143,7 +146,7 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
 
 /** The place that was just taken is not counted. */
 function mayRetry({ retries, inflight, config, clock }: Farm): boolean {
-  return retries.take(config.retry.budget, inflight.total() - 1, clock.now());
+  return retries.take(config.retry.budget, inflight.ownTotal() - 1, clock.now());
 }
 
 /** The farm is sick enough: no further worker is asked. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Catalog } from "../catalog/types.ts";
 import type { Farm } from "../farm.ts";
+import { loadOfAll, metricsOfAll } from "../together/siblings.ts";
 import { workerState } from "./worker-state.ts";
 
 /** The paths that tell other infrastructure how the gateway is. */
@@ -15,30 +16,32 @@ export function healthRoutes(app: FastifyInstance, farm: Farm): void {
       .type("text/plain")
       .send(text);
   });
-  app.get("/health", (_request, reply) => {
-    const { workers } = farm.catalog.current;
-    const status = farmStatus(farm.catalog.current);
+  app.get("/health", async (_request, reply) => {
+    const { hub, siblings, catalog } = farm;
+    const load = await loadOfAll(farm);
+    const { workers } = catalog.current;
+    const status = farmStatus(catalog.current, hub.trouble);
     return reply.code(status === "down" ? 503 : 200).send({
       status,
       version: farm.version,
       draining: farm.draining,
       uptime_s: Math.round((farm.clock.now() - farm.startedAt) / 1_000),
       workers: { total: workers.length, serving: workers.filter(canServe).length },
-      inflight: farm.inflight.total(),
-      waiting: farm.waitingRoom.size,
+      ...load,
+      ...(siblings.isShared && { processes: siblings.members().length }),
+      ...(hub.isShared && { together: { members: hub.members().length, trouble: hub.trouble } }),
     });
   });
-  app.get("/metrics", async (_request, reply) => {
+  app.get("/metrics", (_request, reply) => {
     void reply.type(farm.metrics.contentType);
-    farm.accounts.settle();
-    return farm.metrics.text();
+    return metricsOfAll(farm);
   });
 }
 
-/** `ok` when every worker is in order, `degraded` while at least one can serve, else `down`. */
-function farmStatus(catalog: Catalog): "ok" | "degraded" | "down" {
+/** `ok` when every worker is in order and other gateways are heard, `degraded` while at least one can serve, else `down`. */
+function farmStatus(catalog: Catalog, trouble: string | null): "ok" | "degraded" | "down" {
   if (!catalog.workers.some(canServe)) return "down";
-  return catalog.workers.every((worker) => workerState(worker) === "healthy") ? "ok" : "degraded";
+  return trouble === null && catalog.workers.every((worker) => workerState(worker) === "healthy") ? "ok" : "degraded";
 }
 
 function canServe(worker: Catalog["workers"][number]): boolean {

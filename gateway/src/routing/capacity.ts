@@ -7,10 +7,15 @@ export function capacity(entry: WorkerEntry, model: CatalogModel | null): number
   return entry.config.weight ?? reportedSlots(entry, model) ?? 1;
 }
 
-/** Whether it has as many requests as its owner allows. */
-export function isAtCap({ config }: WorkerEntry, { inflight }: Pick<RoutingContext, "inflight">): boolean {
-  return config.maxConcurrent > 0 && inflight.worker(config.name) >= config.maxConcurrent;
+/** Whether it has as many requests as its owner allows; of a gateway that cannot hear the others, as many as its share. */
+export function isAtCap({ config }: WorkerEntry, { inflight, share }: CapsView): boolean {
+  const { name, maxConcurrent } = config;
+  if (maxConcurrent === 0) return false;
+  if (share === undefined) return inflight.worker(name) >= maxConcurrent;
+  return share.own(name) >= Math.max(1, Math.floor(maxConcurrent / share.members));
 }
+
+type CapsView = Pick<RoutingContext, "inflight" | "share">;
 
 /** What it reports comes first here: a conversation must not queue where no slot is. Nothing known: free. */
 export function hasFreeSlot(

@@ -1,5 +1,6 @@
 import type { Api } from "@farmgate/shared";
-import { choose, dropsWords } from "./choose.ts";
+import { dropsWords } from "./candidate.ts";
+import { choose } from "./choose.ts";
 import { droppedBy } from "./dropped-copy.ts";
 import { describeStanding, standingOf } from "./standing.ts";
 import type { Decision, RoutingContext, RoutingRequest, RoutingSet, Warmth, Weighed } from "./types.ts";

@@ -49,7 +49,7 @@ export function lookAgain(
     const isBest = standing.set === set;
     const isOther = !isBest && (standing.set === "cold" || standing.set === "loading");
     if (!isBest && !isOther) continue;
-    const atCap = isAtCap(entry, pricing);
+    const atCap = isAtCap(entry, context);
     if (isBest && picked !== null && (atCap || entry.refused !== picked.refused)) continue;
     // 3
     if (isOther && (atCap || entry.refused)) continue;

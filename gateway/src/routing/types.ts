@@ -48,6 +48,14 @@ export interface InflightByModel extends InflightView {
   atPoll(worker: string): ReadonlyMap<string, number> | null;
 }
 
+/** What each gateway may fill of a cap while it cannot hear the others: an even share, and one request at least. */
+export interface CapShare {
+  /** Gateways that the farm had when they were last heard. */
+  members: number;
+  /** Requests that this gateway has at the worker. */
+  own(worker: string): number;
+}
+
 /** What was learned of a worker with a model, in milliseconds; null: not known. */
 export interface PairTimes {
   /** From the sending of a request that found the model warm and a slot free to the end of its answer. */
@@ -65,6 +73,7 @@ export interface LearnedView {
 export interface Pricing {
   learned: LearnedView;
   inflight: InflightByModel;
+  share?: CapShare;
   /** Requests that wait at the gateway for the same workers, and came before. */
   waitingAhead: number;
 }
@@ -90,6 +99,8 @@ export type Strategy = "least-connections" | "weighted" | "round-robin";
 export interface RoutingContext {
   catalog: Catalog;
   inflight: InflightView;
+  /** Absent: caps are for the requests of the whole farm, which `inflight` counts. */
+  share?: CapShare;
   turns: TurnsView;
   strategy: Strategy;
   now: number;

@@ -41,7 +41,7 @@ export interface Allowance {
 }
 
 export type Claimed =
-  /** `worker` null: none was asked for. The place is counted at the hub until `left`, the key's until `keyLeft`. */
+  /** `worker` null: none was asked for. */
   | { kind: "taken"; worker: string | null; allowance: Allowance | null }
   /** All are at their caps; the key's place is held from now on. */
   | { kind: "full"; allowance: Allowance | null }
@@ -54,7 +54,8 @@ export type Claimed =
 export interface Lease {
   /**
    * A number that grows with each new holder, while it is held here; null: it is not. Sent along with what is ordered,
-   * so that an order of an earlier holder can be refused.
+   * so that an order of an earlier holder can be refused. It must grow over restarts of whatever counts it too, or else
+   * nobody's orders would be taken any more: so it is at least the wall time in milliseconds when it was won.
    */
   readonly fence: number | null;
   /** Told when it is won and when it is lost. */
@@ -72,10 +73,10 @@ export interface OthersView {
   caller(name: string): number;
 }
 
-/** What a member has under way itself; read whenever the hub tells it. */
+/** What a member has under way itself; read whenever the hub tells it. A reader may keep what it gets. */
 export interface OwnCounts {
   counts(): Counts;
-  /** Requests under way by the names of limited keys. */
+  /** Requests under way by the names of limited keys: those whose place was claimed, or taken while the hub was away. */
   callers(): ReadonlyMap<string, number>;
 }
 
@@ -97,11 +98,22 @@ export interface Hub {
   readonly others: OthersView;
   /** Begins. What is told and asked before is lost. */
   start(own: OwnCounts): Promise<void>;
-  /** `members`, `trouble` or `others` changed: who waits may look again. Gathered. Call the result to end it. */
+  /**
+   * `members`, `trouble` or `others` changed: who waits may look again. Gathered. Call the result to end it. Where a
+   * claim was `full` although `others` tells of room, they may agree again without any change.
+   */
   onChange(listener: () => void): () => void;
 
+  /**
+   * What is taken is counted at the hub for this member at once. It becomes an own count in the turn in which the claim
+   * is answered: own counts that are read later have it, those read before have not, and the hub goes by that. Who does
+   * not want it any more does not count it, and calls `counted`. Answers `alone` in good time where the hub does not.
+   */
   claim(claim: Claim): Promise<Claimed>;
-  /** Own counts changed otherwise: a place was taken without a claim, one is free again, or a key's is. Cheap; gathered. */
+  /**
+   * Own counts changed otherwise: a place was taken without a claim, one is free again, or one that was claimed is not
+   * wanted. `worker` null: a key's place, of the key with the name `key`. Cheap; gathered.
+   */
   counted(worker: string | null, key: string): void;
 
   /** Tells all others, in order. Gathered for some milliseconds; lost where the hub is away. */
@@ -109,7 +121,10 @@ export interface Hub {
   onNews(listener: (news: News, from: string) => void): () => void;
   /** Asks all others; resolves with the answers that came within `timeoutMs`, by member. */
   ask(question: Question, timeoutMs: number): Promise<ReadonlyMap<string, unknown>>;
-  /** What others get for their questions; undefined: nothing, which they need not wait for. */
+  /**
+   * What others get for their questions: the first answer of all who are asked here that is not undefined; undefined:
+   * nothing, which they need not wait for.
+   */
   onQuestion(answer: (question: Question, from: string) => unknown): () => void;
 
   lease(name: string): Lease;
