@@ -18,6 +18,7 @@ export async function drainFarm(
   const startedAt = farm.clock.now();
   farm.draining = true;
   farm.keeper.stop();
+  farm.registrar.stop();
   const saved = farm.placement.stop();
   farm.log.info(
     { running: farm.live.all().length, waiting: farm.waitingRoom.size + farm.deadlineQueue.size },

@@ -19,6 +19,7 @@ import type { LastCopies } from "./placement/last-copies.ts";
 import type { OrderDesk } from "./placement/order-desk.ts";
 import type { RecentUse } from "./placement/recent-use.ts";
 import type { LiveRequests } from "./proxy/live-requests.ts";
+import type { Registrar } from "./registry/registrar.ts";
 import type { RetryBudget } from "./proxy/retry-budget.ts";
 import type { SilenceWatch } from "./proxy/silence-watch.ts";
 import type { WaitComments } from "./proxy/wait-comments.ts";
@@ -68,6 +69,7 @@ export interface Farm {
   readonly keeper: Keeper;
   readonly desk: OrderDesk;
   readonly placement: PlacementController;
+  readonly registrar: Registrar;
   readonly upstreams: Upstreams;
   readonly waitingRoom: WaitingRoom;
   /** Where requests wait for a slot, with `scheduling: deadline`. */

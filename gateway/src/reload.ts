@@ -3,6 +3,7 @@ import type { CatalogPoller } from "./catalog/poller.ts";
 import { accessRules, doorFault, type GatewayConfig } from "./config.ts";
 import type { Farm } from "./farm.ts";
 import { wantedCopies } from "./placement/wanted-copies.ts";
+import { applyWorkers } from "./registry/apply-workers.ts";
 import { nameRules } from "./routing/resolve-name.ts";
 
 export interface Reloaded {
@@ -12,7 +13,7 @@ export interface Reloaded {
   restartNeeded: string[];
 }
 
-const RESTART_KEYS: ReadonlySet<string> = new Set(["listen", "tls", "redis"]);
+const RESTART_KEYS: ReadonlySet<string> = new Set(["listen", "tls", "redis", "discovery"]);
 
 /**
  * Puts a changed configuration in force. What is running goes on; what waits is looked at anew. Throws, with everything as
@@ -26,8 +27,8 @@ export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfi
   const applied = changed.length > restartNeeded.length;
   if (!applied) return { applied, restartNeeded };
   // What runs stays as it was started, so that changing it back is no change.
-  const { listen, tls, redis } = before;
-  const config = { ...next, listen, tls, redis };
+  const { listen, tls, redis, discovery } = before;
+  const config = { ...next, listen, tls, redis, discovery };
   const fault = doorFault(config);
   if (fault !== null) throw new Error(`listen.host: until a restart ${fault}`);
   farm.config = config;
@@ -36,14 +37,8 @@ export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfi
   farm.keeper.configure(wantedCopies(config.models.keepWarm, farm.names));
   if (changed.includes("placement")) farm.placement.configure(config.placement);
   farm.catalog.configure(config.health);
-  const workers = new Set(config.workers.map(({ name }) => name));
-  farm.turns.keepOnly(workers);
-  farm.learned.keepOnly(workers);
-  farm.inflight.keepOnly(workers);
-  farm.upstreams.configure(config.timeouts.connect, config.workers);
-  poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
-  farm.waitingRoom.wake();
-  farm.deadlineQueue.wake();
+  farm.registrar.yieldToFile();
+  applyWorkers(farm, poller);
   farm.comments.watch();
   farm.log.info({ workers: config.workers.length, restartNeeded }, "configuration applied");
   return { applied, restartNeeded };

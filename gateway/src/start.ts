@@ -42,6 +42,9 @@ import { RetryBudget } from "./proxy/retry-budget.ts";
 import { routingContext } from "./proxy/routing-context.ts";
 import { SilenceWatch } from "./proxy/silence-watch.ts";
 import { WaitComments } from "./proxy/wait-comments.ts";
+import { applyWorkers } from "./registry/apply-workers.ts";
+import { askAgent } from "./registry/ask-agent.ts";
+import { Registrar } from "./registry/registrar.ts";
 import { type Reloaded, reloadFarm } from "./reload.ts";
 import { createControl } from "./routes/control.ts";
 import { Affinity } from "./routing/affinity.ts";
@@ -110,7 +113,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const app = await createControl(farm, (control) => server.onRequest(createDoor(farm, control)));
   server.onWebSocket(createSocketDoor(farm));
   const { url, port } = await server.listenOn(config.listen);
-  poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
+  applyWorkers(farm, poller);
+  farm.registrar.start(() => applyWorkers(farm, poller));
   farm.ready = poller.firstRound.then(() => {
     farm.isReady = true;
     farm.keeper.start();
@@ -197,6 +201,13 @@ function createFarm(options: GatewayOptions): Farm {
     firstBytes: new FirstBytes(),
     retries: new RetryBudget(),
     ...placing,
+    registrar: new Registrar({
+      clock,
+      log,
+      hub,
+      inFile: () => new Set(farm.config.workers.map(({ name }) => name)),
+      ask: (worker) => askAgent(worker, clock, farm.config.health.timeout),
+    }),
     upstreams,
     waitingRoom,
     deadlineQueue,

@@ -4,6 +4,8 @@ import type { CompleteAnswer } from "../routing/learned.ts";
 /** A worker that announced itself. */
 export interface RegisteredWorker {
   config: WorkerConfig;
+  /** Of one run of its agent. */
+  instance: string;
   /** The announcement holds for so long, from when it was told; in milliseconds. */
   leaseMs: number;
 }
@@ -21,7 +23,7 @@ export type News =
   | { kind: "catalog"; event: CatalogEvent; ageMs: number }
   | { kind: "drain"; note: DrainNote }
   | { kind: "registered"; worker: RegisteredWorker }
-  | { kind: "unregistered"; worker: string }
+  | { kind: "unregistered"; worker: string; instance: string }
   /** The worker answered the conversation whose prefix has this hash. */
   | { kind: "answered-prefix"; hash: string; worker: string }
   | { kind: "learned"; worker: string; key: string; answer: CompleteAnswer };
