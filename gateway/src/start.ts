@@ -7,6 +7,8 @@ import {
   FrontServer,
   KeyRing,
   type Log,
+  openMulticast,
+  type OpenMulticast,
   roomForCallers,
   type TlsPair,
   Upstreams,
@@ -42,6 +44,7 @@ import { RetryBudget } from "./proxy/retry-budget.ts";
 import { routingContext } from "./proxy/routing-context.ts";
 import { SilenceWatch } from "./proxy/silence-watch.ts";
 import { WaitComments } from "./proxy/wait-comments.ts";
+import { announceGateway } from "./registry/announce.ts";
 import { applyWorkers } from "./registry/apply-workers.ts";
 import { askAgent } from "./registry/ask-agent.ts";
 import { Registrar } from "./registry/registrar.ts";
@@ -70,6 +73,8 @@ export interface GatewayOptions {
   version: string;
   /** Where it meets the others of its farm; absent: it is the only one. */
   hub?: Hub;
+  /** How the local network is told of it; absent: by multicast DNS. */
+  openMulticast?: OpenMulticast;
 }
 
 export interface RunningGateway {
@@ -120,6 +125,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     farm.keeper.start();
     farm.placement.start();
   });
+  const takeBack = announceGateway(farm, port, options.openMulticast ?? openMulticast);
   log.info({ url, workers: config.workers.length }, "listening");
   let closing: Promise<void> | null = null;
   return {
@@ -128,7 +134,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     reload: (next) => reloadFarm(farm, poller, next),
     renew: (pair) => server.renew(pair),
     close() {
-      closing ??= drainFarm(farm, app, server, poller);
+      closing ??= Promise.all([drainFarm(farm, app, server, poller), takeBack()]).then(() => {});
       return closing;
     },
   };

@@ -147,7 +147,7 @@ const gatewaySchema = z
   .refine(({ url, discover }) => (url === null) === discover, "needs a `url`, or `discover: true` to look for one");
 
 /** One gateway or a list of them, in the program always a list. */
-const gateways = z.unknown().transform((value, context) => {
+const gateways = z.unknown().optional().transform((value, context) => {
   const isList = Array.isArray(value);
   const told = isList ? value : value === undefined || value === null ? [] : [value];
   return told.flatMap((one: unknown, i) => {
