@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
+import { get } from "node:https";
 import { type GatewayOptions, gatewayConfigSchema, startGateway } from "@farmgate/gateway";
 import { type Clock, seededRandom } from "@farmgate/shared";
 import { createLog, createSystemClock, type FoundService, type Log, type OpenMulticast } from "@farmgate/wire";
-import { agentConfigSchema, startAgent } from "@farmgate/worker-agent";
+import { agentConfigSchema, type AgentOptions, startAgent } from "@farmgate/worker-agent";
 import { afterEach, describe, expect, it } from "vitest";
 import { ask, getJson } from "../harness/ask.ts";
 import { Cleanup } from "../harness/farmgate-process.ts";
@@ -62,7 +64,7 @@ async function gateway(file: object = {}, more: Partial<GatewayOptions> = {}) {
   return cleanup.add(started, (running) => running.close());
 }
 
-async function agent(file: object, more: { log?: Log; clock?: Clock; openMulticast?: OpenMulticast } = {}) {
+async function agent(file: object, more: Partial<AgentOptions> = {}) {
   const started = await startAgent({
     config: agentConfigSchema.parse({ name: "box", listen: { port: 0 }, drain: "5s", ...file }),
     directory: await cleanup.folder(),
@@ -160,14 +162,14 @@ describe("an agent that registers", () => {
   it("leaves before it drains, so that nothing is lost", async () => {
     const door = await gateway();
     const entry = { url: door.url, key: "agents-key" };
-    const slow = (await engine(40)).url;
+    const slow = (await engine(100)).url;
     const [a] = [
       await agent({ name: "a", engines: [{ url: slow, poll: "50ms" }], gateway: entry }),
       await agent({ name: "b", engines: [{ url: slow, poll: "50ms" }], gateway: entry }),
     ];
     await hasHealthy(door, "a", "b");
     await until(async () => (await chat(door).answer).status === 200, "it answers");
-    const long = Array.from({ length: 4 }, () => chat(door, { max_tokens: 40 }));
+    const long = Array.from({ length: 4 }, () => chat(door, { max_tokens: 50 }));
     await Promise.all(long.map(({ firstByte }) => firstByte));
     const closing = a.close();
     const late: Promise<{ status: number }>[] = [];
@@ -184,6 +186,27 @@ describe("an agent that registers", () => {
     const by = await Promise.all(long.map(async ({ answer }) => (await answer).headers["x-farmgate-worker"]));
     expect(new Set(by)).toEqual(new Set(["a", "b"]));
     expect((await workers(door)).map(({ name }) => name)).toEqual(["b"]);
+  });
+});
+
+describe("an agent by HTTPS", () => {
+  const pem = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}.pem`, import.meta.url), "utf8");
+  const pair = (name: string) => ({ cert: pem(name), key: pem(`${name}.key`) });
+
+  it("is trusted by the certificate that it sends, and its gateway by the authority that its file names", async () => {
+    const door = await gateway({}, { tls: pair("server") });
+    const entry = { url: door.url, key: "agents-key" };
+    const stranger = readLog();
+    const engines = [{ url: (await engine()).url }];
+    await agent({ name: "no-ca", engines, gateway: entry }, { log: stranger.log });
+    const ca = pem("authority");
+    const box = await agent({ engines, gateway: { ...entry, ca } }, { tls: pair("self-signed") });
+    expect(box.url).toMatch(/^https:/);
+    await until(async () => {
+      const { workers } = JSON.parse(await secureText(`${door.url}/farm/workers`, ca)) as { workers: Worker[] };
+      return workers.map(({ name, state }) => `${name} ${state}`).join() === "box healthy";
+    }, "it is polled by HTTPS");
+    await until(() => stranger.lines.join().includes("is not reached"), "who trusts nobody of it does not get in");
   });
 });
 
@@ -226,6 +249,18 @@ describe("a gateway that tells the local network of itself", () => {
     expect(network.services).toEqual([]);
   });
 });
+
+/** `fetch` knows none of the tests' authorities. */
+function secureText(url: string, ca: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: "Bearer root-key" };
+    get(url, { ca, headers, agent: false }, (answer) => {
+      let got = "";
+      answer.on("data", (piece) => (got += String(piece)));
+      answer.on("end", () => resolve(got));
+    }).on("error", reject);
+  });
+}
 
 async function text(url: string): Promise<string> {
   return (await fetch(url, { headers: { authorization: "Bearer root-key" } })).text();

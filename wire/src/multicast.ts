@@ -7,6 +7,9 @@ const TYPE = "farmgate";
 /** Between two questions who is there, in milliseconds: an answer may have been lost. */
 const ASK_EVERY_MS = 30_000;
 
+/** For taking back what was announced, in milliseconds. */
+const CLOSE_MS = 1_000;
+
 /** A service that is told of on the local network. */
 export interface LocalService {
   /** Unlike that of any other. */
@@ -66,7 +69,13 @@ export const openMulticast: OpenMulticast = async (clock, onTrouble) => {
     close() {
       stopAsking();
       return new Promise((resolve) => {
-        bonjour.unpublishAll(() => bonjour.destroy(() => resolve()));
+        const stop = clock.after(CLOSE_MS, resolve);
+        bonjour.unpublishAll(() =>
+          bonjour.destroy(() => {
+            stop();
+            resolve();
+          }),
+        );
       });
     },
   };

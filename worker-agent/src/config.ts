@@ -147,21 +147,24 @@ const gatewaySchema = z
   .refine(({ url, discover }) => (url === null) === discover, "needs a `url`, or `discover: true` to look for one");
 
 /** One gateway or a list of them, in the program always a list. */
-const gateways = z.unknown().optional().transform((value, context) => {
-  const isList = Array.isArray(value);
-  const told = isList ? value : value === undefined || value === null ? [] : [value];
-  return told.flatMap((one: unknown, i) => {
-    const parsed = gatewaySchema.safeParse(one, { error: configMessage });
-    for (const issue of parsed.error?.issues ?? []) {
-      context.issues.push({
-        ...issue,
-        input: one,
-        path: isList ? [i, ...issue.path] : issue.path,
-      } as z.core.$ZodRawIssue);
-    }
-    return parsed.success ? [parsed.data] : [];
+const gateways = z
+  .unknown()
+  .optional()
+  .transform((value, context) => {
+    const isList = Array.isArray(value);
+    const told = isList ? value : value === undefined || value === null ? [] : [value];
+    return told.flatMap((one: unknown, i) => {
+      const parsed = gatewaySchema.safeParse(one, { error: configMessage });
+      for (const issue of parsed.error?.issues ?? []) {
+        context.issues.push({
+          ...issue,
+          input: one,
+          path: isList ? [i, ...issue.path] : issue.path,
+        } as z.core.$ZodRawIssue);
+      }
+      return parsed.success ? [parsed.data] : [];
+    });
   });
-});
 
 const shape = z.strictObject({
   name: name.default("agent"),
