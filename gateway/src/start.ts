@@ -56,7 +56,7 @@ import { Drains } from "./together/drains.ts";
 import type { Hub } from "./together/hub.ts";
 import { joinOthers } from "./together/join.ts";
 import { type OrderRight, PlacingLease } from "./together/placing-lease.ts";
-import { onDuty, pace } from "./together/poll-duty.ts";
+import { pace } from "./together/poll-duty.ts";
 import { Recorder } from "./trace/recorder.ts";
 import { within } from "./within.ts";
 
@@ -90,7 +90,7 @@ export interface RunningGateway {
 
 /** Starts one gateway; resolves once it listens. Rejects when its port is taken. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
-  const { config, clock, random, log } = options;
+  const { config, clock, log } = options;
   const farm = createFarm(options);
   const poller = createPoller(farm);
   farm.catalog.onChange((after, before) => {
@@ -147,10 +147,7 @@ function createPoller(farm: Farm): CatalogPoller {
     apply: (event) => applyPolled(farm, event, "here"),
     applyTold: (event) => applyPolled(farm, event, "elsewhere"),
     flowing: (worker, since) => farm.live.flowing(worker, since),
-    pace: (worker, reach) => {
-      if (!hub.isShared) return 1;
-      return pace({ isMine: onDuty(worker, hub.members()) === hub.id, isHubAway: hub.trouble !== null }, reach);
-    },
+    pace: (worker, reach) => pace(hub, worker, reach),
   });
 }
 

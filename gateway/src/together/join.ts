@@ -79,7 +79,7 @@ function answer(farm: Farm, question: Question): unknown {
     }
     case "cancel":
       return cancelHere(farm.live, question.id, question.by) || undefined;
-    default:
+    case "metrics":
       return undefined;
   }
 }
