@@ -53,14 +53,17 @@ import { drainFarm } from "./drain.ts";
 import { Inflight } from "./state/inflight.ts";
 import { alone } from "./together/alone.ts";
 import { Drains } from "./together/drains.ts";
-import type { Hub } from "./together/hub.ts";
+import type { Hub, OwnCounts } from "./together/hub.ts";
 import { joinOthers } from "./together/join.ts";
 import { type OrderRight, PlacingLease } from "./together/placing-lease.ts";
 import { pace } from "./together/poll-duty.ts";
+import { SharedUse } from "./together/shared-use.ts";
 import { Recorder } from "./trace/recorder.ts";
 import { within } from "./within.ts";
 
 const HEADER_BYTES = 32 * 1_024;
+
+const NOTHING_COUNTED: OwnCounts = { counts: () => new Map(), callers: () => new Map() };
 
 /** So long the first requests wait to hear from the other gateways which workers are drained, in milliseconds. */
 const JOIN_MS = 1_000;
@@ -100,6 +103,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     const news = [...workerNews(before, after), ...breakerNews(before, after)];
     for (const { level, worker, message } of news) log[level]({ worker }, `${worker} ${message}`);
   });
+  await farm.hub.start(NOTHING_COUNTED);
   const server = new FrontServer(
     {
       body: () => farm.config.limits.body,
@@ -195,6 +199,7 @@ function createFarm(options: GatewayOptions): Farm {
     replicas: () => placing.placement.replicas(),
     now: () => clock.now(),
   });
+  const use = new SharedUse({ clock, hub, ...placing });
   const farm: Farm = {
     clock,
     random,
@@ -221,6 +226,7 @@ function createFarm(options: GatewayOptions): Farm {
     firstBytes: new FirstBytes(),
     retries: new RetryBudget(),
     ...placing,
+    use,
     upstreams,
     waitingRoom,
     deadlineQueue,
@@ -234,7 +240,7 @@ function createFarm(options: GatewayOptions): Farm {
     silence: new SilenceWatch(() => farm),
     bodies,
     metrics,
-    accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current, placement: placing.placement }),
+    accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current, placement: use }),
     recorder: new Recorder({ clock, catalog: () => catalog.current }),
   };
   return farm;

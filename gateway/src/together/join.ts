@@ -1,21 +1,18 @@
 import type { CatalogPoller } from "../catalog/poller.ts";
 import type { Farm } from "../farm.ts";
 import { farmRequest, queuePlaces } from "../routes/farm-views.ts";
-import type { OwnCounts } from "./hub.ts";
 import type { Question, SharedState } from "./news.ts";
 import { readDrains, type ReadNews, readNews } from "./read-news.ts";
 import { ASK_MS, cancelHere } from "./requests.ts";
 import { SharedCatalog } from "./shared-catalog.ts";
 
-const NOTHING_YET: OwnCounts = { counts: () => new Map(), callers: () => new Map() };
-
 /**
- * Joins the gateways that act as one with this one. Resolves once it is known what was missed before, or when those who
- * know have not answered in time.
+ * Tells the gateways that act as one with this one what it sees, and takes what they tell. Resolves once it is known what
+ * was missed before, or when those who know have not answered in time.
  */
 export async function joinOthers(farm: Farm, poller: CatalogPoller): Promise<void> {
   const { hub, log } = farm;
-  if (!hub.isShared) return hub.start(NOTHING_YET);
+  if (!hub.isShared) return;
   const catalog = new SharedCatalog({ clock: farm.clock, hub, catalog: farm.catalog, poller });
   hub.onNews((value, from) => {
     const news = readNews(value);
@@ -28,7 +25,6 @@ export async function joinOthers(farm: Farm, poller: CatalogPoller): Promise<voi
     trouble = hub.trouble;
     if (isBack) void catchUp(farm);
   });
-  await hub.start(NOTHING_YET);
   await catchUp(farm);
   log.info({ gateway: hub.id, members: hub.members().length }, "acts as one with the other gateways");
 }
@@ -64,6 +60,12 @@ function take(farm: Farm, catalog: SharedCatalog, news: ReadNews, from: string):
       break;
     case "first-byte":
       if (isKnown(news.asked.worker)) farm.firstBytes.answered(news.asked, news.ms, now - news.ageMs);
+      break;
+    case "asked":
+      if (farm.catalog.current.union.has(news.key)) farm.use.takeAsked(news.key);
+      break;
+    case "ended":
+      if (farm.catalog.current.union.has(news.key)) farm.placement.ended(news.key, news.figures, news.usage);
       break;
   }
 }

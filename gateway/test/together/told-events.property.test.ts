@@ -66,7 +66,18 @@ describe("an event that is told", () => {
 
 describe("news from other machines", () => {
   it("are read without ever failing, whatever they are", () => {
-    const kinds = ["catalog", "polled", "drain", "answered-prefix", "learned", "rated", "first-byte", "registered"];
+    const kinds = [
+      "catalog",
+      "polled",
+      "drain",
+      "answered-prefix",
+      "learned",
+      "rated",
+      "first-byte",
+      "asked",
+      "ended",
+      "registered",
+    ];
     const nearly = fc.record({
       kind: fc.constantFrom(...kinds),
       event: fc.oneof(seen, fc.anything()),
