@@ -29,7 +29,10 @@ import type { Learned } from "./routing/learned.ts";
 import type { NameRules } from "./routing/resolve-name.ts";
 import type { Turns } from "./routing/turns.ts";
 import type { Inflight } from "./state/inflight.ts";
+import type { Drains } from "./together/drains.ts";
 import type { Hub } from "./together/hub.ts";
+import type { PlacingLease } from "./together/placing-lease.ts";
+import type { SharedUse } from "./together/shared-use.ts";
 import type { Recorder } from "./trace/recorder.ts";
 
 /** Everything that a running gateway holds, for those who serve a request with it. */
@@ -42,6 +45,8 @@ export interface Farm {
   readonly mark: string;
   /** The other gateways of this farm. */
   readonly hub: Hub;
+  readonly drains: Drains;
+  readonly placingLease: PlacingLease;
   /** Milliseconds on `clock.now`. */
   readonly startedAt: number;
   /** Replaced as a whole by a reload. */
@@ -69,6 +74,8 @@ export interface Farm {
   readonly keeper: Keeper;
   readonly desk: OrderDesk;
   readonly placement: PlacementController;
+  readonly use: SharedUse;
+  /** The workers that announced themselves. */
   readonly registrar: Registrar;
   readonly upstreams: Upstreams;
   readonly waitingRoom: WaitingRoom;

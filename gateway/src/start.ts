@@ -58,10 +58,21 @@ import { Turns } from "./routing/turns.ts";
 import { drainFarm } from "./drain.ts";
 import { Inflight } from "./state/inflight.ts";
 import { alone } from "./together/alone.ts";
-import type { Hub } from "./together/hub.ts";
+import { Drains } from "./together/drains.ts";
+import type { Hub, OwnCounts } from "./together/hub.ts";
+import { joinOthers } from "./together/join.ts";
+import { type OrderRight, PlacingLease } from "./together/placing-lease.ts";
+import { pace } from "./together/poll-duty.ts";
+import { SharedUse } from "./together/shared-use.ts";
 import { Recorder } from "./trace/recorder.ts";
+import { within } from "./within.ts";
 
 const HEADER_BYTES = 32 * 1_024;
+
+const NOTHING_COUNTED: OwnCounts = { counts: () => new Map(), callers: () => new Map() };
+
+/** So long the first requests wait to hear from the other gateways which workers are drained, in milliseconds. */
+const JOIN_MS = 1_000;
 
 export interface GatewayOptions {
   config: GatewayConfig;
@@ -90,14 +101,9 @@ export interface RunningGateway {
 
 /** Starts one gateway; resolves once it listens. Rejects when its port is taken. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
-  const { config, clock, random, log } = options;
+  const { config, clock, log } = options;
   const farm = createFarm(options);
-  const poller = new CatalogPoller({
-    clock,
-    random,
-    apply: (event) => applyPolled(farm, event),
-    flowing: (worker, since) => farm.live.flowing(worker, since),
-  });
+  const poller = createPoller(farm);
   farm.catalog.onChange((after, before) => {
     farm.waitingRoom.wake();
     farm.deadlineQueue.wake();
@@ -105,6 +111,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     const news = [...workerNews(before, after), ...breakerNews(before, after)];
     for (const { level, worker, message } of news) log[level]({ worker }, `${worker} ${message}`);
   });
+  await farm.hub.start(NOTHING_COUNTED);
   const server = new FrontServer(
     {
       body: () => farm.config.limits.body,
@@ -118,10 +125,16 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const app = await createControl(farm, (control) => server.onRequest(createDoor(farm, control)));
   server.onWebSocket(createSocketDoor(farm));
   const { url, port } = await server.listenOn(config.listen);
-  applyWorkers(farm, poller);
   farm.registrar.start(() => applyWorkers(farm, poller));
-  farm.ready = poller.firstRound.then(() => {
+  const joined = joinOthers(farm, poller);
+  applyWorkers(farm, poller);
+  farm.ready = Promise.all([poller.firstRound, within(clock, joined, JOIN_MS)]).then(() => {
     farm.isReady = true;
+    if (farm.draining) return;
+    farm.placingLease.take(() => {
+      farm.keeper.look();
+      farm.placement.rightChanged();
+    });
     farm.keeper.start();
     farm.placement.start();
   });
@@ -140,11 +153,23 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   };
 }
 
-function applyPolled(farm: Farm, event: CatalogEvent): void {
+function createPoller(farm: Farm): CatalogPoller {
+  const { clock, random, hub } = farm;
+  return new CatalogPoller({
+    clock,
+    random,
+    apply: (event) => applyPolled(farm, event, "here"),
+    applyTold: (event) => applyPolled(farm, event, "elsewhere"),
+    flowing: (worker, since) => farm.live.flowing(worker, since),
+    pace: (worker, reach) => pace(hub, worker, reach),
+  });
+}
+
+function applyPolled(farm: Farm, event: CatalogEvent, seen: "here" | "elsewhere"): void {
   if (farm.config.routing.waitOrSwap && event.type === "polled" && event.result.kind === "ok") {
     farm.inflight.polled(event.worker);
   }
-  farm.catalog.apply(event);
+  farm.catalog.apply(event, seen);
 }
 
 function slotsOf(farm: Farm): SlotsView {
@@ -164,7 +189,8 @@ function createFarm(options: GatewayOptions): Farm {
   const keys = new KeyRing(config.keys);
   const names = nameRules(config.models);
   const upstreams = new Upstreams(config.timeouts.connect);
-  const placing = createPlacing(options, { names, catalog, inflight, upstreams }, (kind, result) =>
+  const placingLease = new PlacingLease({ hub, clock, log });
+  const placing = createPlacing(options, { names, catalog, inflight, upstreams, right: placingLease }, (kind, result) =>
     metrics.placed(kind, result),
   );
   const deadlineQueue = new DeadlineQueue({
@@ -183,6 +209,7 @@ function createFarm(options: GatewayOptions): Farm {
     replicas: () => placing.placement.replicas(),
     now: () => clock.now(),
   });
+  const use = new SharedUse({ clock, hub, ...placing });
   const farm: Farm = {
     clock,
     random,
@@ -190,6 +217,8 @@ function createFarm(options: GatewayOptions): Farm {
     version,
     mark: markOf(id),
     hub,
+    drains: new Drains({ clock, hub, catalog }),
+    placingLease,
     startedAt: clock.now(),
     config,
     names,
@@ -207,6 +236,7 @@ function createFarm(options: GatewayOptions): Farm {
     firstBytes: new FirstBytes(),
     retries: new RetryBudget(),
     ...placing,
+    use,
     registrar: new Registrar({
       clock,
       log,
@@ -227,7 +257,7 @@ function createFarm(options: GatewayOptions): Farm {
     silence: new SilenceWatch(() => farm),
     bodies,
     metrics,
-    accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current, placement: placing.placement }),
+    accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current, placement: use }),
     recorder: new Recorder({ clock, catalog: () => catalog.current }),
   };
   return farm;
@@ -238,7 +268,7 @@ type Placing = Pick<Farm, "recentUse" | "lastCopies" | "desk" | "keeper" | "plac
 /** What has models loaded and unloaded; `count` is told of each order of placement. */
 function createPlacing(
   { config, clock, random, log }: GatewayOptions,
-  { names, ...shared }: Pick<Farm, "names" | "catalog" | "inflight" | "upstreams">,
+  { names, ...shared }: Pick<Farm, "names" | "catalog" | "inflight" | "upstreams"> & { right: OrderRight },
   count: (kind: string, result: string) => void,
 ): Placing {
   const recentUse = new RecentUse();

@@ -30,6 +30,7 @@ export * from "./protocol/registration.ts";
 export * from "./protocol/trace.ts";
 export * from "./query-model.ts";
 export * from "./random.ts";
+export * from "./request-rate.ts";
 export * from "./request-target.ts";
 export * from "./retry-after.ts";
 export * from "./units.ts";

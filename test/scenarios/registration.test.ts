@@ -5,11 +5,11 @@ import { type Clock, seededRandom } from "@farmgate/shared";
 import { createLog, createSystemClock, type FoundService, type Log, type OpenMulticast } from "@farmgate/wire";
 import { agentConfigSchema, type AgentOptions, startAgent } from "@farmgate/worker-agent";
 import { afterEach, describe, expect, it } from "vitest";
+import { testRoom } from "../../gateway/test/together/room-hub.ts";
 import { ask, getJson } from "../harness/ask.ts";
 import { Cleanup } from "../harness/farmgate-process.ts";
 import { freePorts } from "../harness/free-ports.ts";
 import { startTestEngine } from "../harness/gateway-farm.ts";
-import { fakeHubs } from "../harness/fake-hubs.ts";
 import { until } from "../harness/until.ts";
 
 const cleanup = new Cleanup();
@@ -173,12 +173,9 @@ describe("an agent that registers", () => {
     await Promise.all(long.map(({ firstByte }) => firstByte));
     const closing = a.close();
     const late: Promise<{ status: number }>[] = [];
-    let isClosed = false;
-    void closing.then(() => (isClosed = true));
-    while (!isClosed) {
-      late.push(chat(door).answer);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const asking = setInterval(() => late.push(chat(door).answer), 20);
+    await closing;
+    clearInterval(asking);
     const answers = await Promise.all([...long.map(({ answer }) => answer), ...late]);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     const bodies = await Promise.all(long.map(async ({ answer }) => (await answer).body));
@@ -212,9 +209,9 @@ describe("an agent by HTTPS", () => {
 
 describe("gateways that act as one", () => {
   it("all have what registers with one of them, and none has it when it leaves", async () => {
-    const hubs = fakeHubs(2);
-    const [one, two] = await Promise.all(hubs.map((hub) => gateway({}, { hub })));
-    if (one === undefined || two === undefined) throw new Error("two were started");
+    const room = testRoom();
+    const one = await gateway({}, { hub: room.hub("one") });
+    const two = await gateway({}, { hub: room.hub("two") });
     const box = await agent({
       engines: [{ url: (await engine()).url, poll: "50ms" }],
       keys: [{ name: "own", key: "own-key" }],
@@ -223,8 +220,11 @@ describe("gateways that act as one", () => {
     await hasHealthy(one, "box");
     await hasHealthy(two, "box");
     await until(async () => (await chat(two).answer).status === 200, "the other one asks it by its key too");
+    const three = await gateway({}, { hub: room.hub("three") });
+    await hasHealthy(three, "box");
     await box.close();
-    expect([await workers(one), await workers(two)]).toEqual([[], []]);
+    await Promise.all([one, two, three].map((each) => hasHealthy(each)));
+    expect(await Promise.all([one, two, three].map(workers))).toEqual([[], [], []]);
   });
 });
 

@@ -1,7 +1,14 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { type AccessKey, FarmError, KEY_PROTOCOL, keyDigest, LIMIT_HEADER } from "@farmgate/shared";
-import { allowance, takeRequest } from "./request-rate.ts";
+import {
+  type AccessKey,
+  allowance,
+  FarmError,
+  KEY_PROTOCOL,
+  keyDigest,
+  LIMIT_HEADER,
+  takeRequest,
+} from "@farmgate/shared";
 
 /** Who asks. `key` null: nobody in particular, where no key is needed. */
 export interface Caller {

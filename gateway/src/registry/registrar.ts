@@ -11,6 +11,7 @@ import type { WorkerConfig } from "../catalog/types.ts";
 import type { Hub } from "../together/hub.ts";
 import type { RegisteredWorker } from "../together/news.ts";
 import { RegistrationBook, type Step } from "./book.ts";
+import { readRegistration } from "./read-registered.ts";
 import { isAtOrigin, leadsHere, type Origin, workerPlace } from "./worker-place.ts";
 
 /** So many workers are looked at at once before they are taken in; more are told to come again. */
@@ -42,10 +43,10 @@ export class Registrar {
   /** `changed` is called whenever `configs` is another. */
   start(changed: () => void): void {
     this.#changed = changed;
-    this.#stopHearing = this.#deps.hub.onNews((news) => {
-      if (news.kind === "registered") void this.told(news.worker);
-      else if (news.kind === "unregistered")
-        this.#out(news.worker, news.instance, "has left, as another gateway tells");
+    this.#stopHearing = this.#deps.hub.onNews((value) => {
+      const news = readRegistration(value);
+      if (news?.kind === "registered") void this.told(news.worker);
+      else if (news !== null) this.#out(news.worker, news.instance, "has left, as another gateway tells");
     });
   }
 

@@ -25,7 +25,8 @@ export function registerRoutes(app: FastifyInstance, farm: Farm): void {
   app.delete<{ Params: { name: string }; Querystring: { instance?: unknown } }>(`${PATH}/:name`, (request) => {
     onlyAgents(farm, request.caller);
     const { name } = request.params;
-    farm.registrar.leave(name, String(request.query.instance ?? ""));
+    const { instance } = request.query;
+    farm.registrar.leave(name, typeof instance === "string" ? instance : "");
     return { name, registered: false };
   });
 }

@@ -41,7 +41,7 @@ export interface Allowance {
 }
 
 export type Claimed =
-  /** `worker` null: none was asked for. The place is counted at the hub until `left`, the key's until `keyLeft`. */
+  /** `worker` null: none was asked for. It is counted at the hub from here on, then by the own counts. */
   | { kind: "taken"; worker: string | null; allowance: Allowance | null }
   /** All are at their caps; the key's place is held from now on. */
   | { kind: "full"; allowance: Allowance | null }
@@ -54,7 +54,8 @@ export type Claimed =
 export interface Lease {
   /**
    * A number that grows with each new holder, while it is held here; null: it is not. Sent along with what is ordered,
-   * so that an order of an earlier holder can be refused.
+   * so that an order of an earlier holder can be refused. It must grow over restarts of whatever counts it too, or else
+   * nobody's orders would be taken any more: so it is at least the wall time in milliseconds when it was won.
    */
   readonly fence: number | null;
   /** Told when it is won and when it is lost. */
@@ -100,6 +101,10 @@ export interface Hub {
   /** `members`, `trouble` or `others` changed: who waits may look again. Gathered. Call the result to end it. */
   onChange(listener: () => void): () => void;
 
+  /**
+   * What was taken must be in the own counts before the turn of the event loop ends in which this resolves: then they
+   * are what counts, and who does not want it (any more) has nothing to give back.
+   */
   claim(claim: Claim): Promise<Claimed>;
   /** Own counts changed otherwise: a place was taken without a claim, one is free again, or a key's is. Cheap; gathered. */
   counted(worker: string | null, key: string): void;
@@ -109,7 +114,10 @@ export interface Hub {
   onNews(listener: (news: News, from: string) => void): () => void;
   /** Asks all others; resolves with the answers that came within `timeoutMs`, by member. */
   ask(question: Question, timeoutMs: number): Promise<ReadonlyMap<string, unknown>>;
-  /** What others get for their questions; undefined: nothing, which they need not wait for. */
+  /**
+   * What others get for their questions: the first answer of all who are asked here that is not undefined; undefined:
+   * nothing, which they need not wait for.
+   */
   onQuestion(answer: (question: Question, from: string) => unknown): () => void;
 
   lease(name: string): Lease;

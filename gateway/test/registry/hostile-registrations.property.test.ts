@@ -2,6 +2,7 @@ import { FarmError, registrationSchema } from "@farmgate/shared";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { addressFault } from "../../src/registry/address-rules.ts";
+import { readRegistered, readRegistration } from "../../src/registry/read-registered.ts";
 import { workerPlace } from "../../src/registry/worker-place.ts";
 import { readJson } from "../../src/routes/read-json.ts";
 import { spoiled } from "../support/spoiled.ts";
@@ -65,7 +66,7 @@ test("a registration with odd values is refused with words, or a worker that can
       if (typeof url === "string" && !url.startsWith("http://192.0.2.1")) body.url = GOOD.url;
       seen.add(await outcome(JSON.stringify(body)));
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
   expect([...seen].sort()).toEqual(["invalid_request", "taken"]);
 });
@@ -84,7 +85,25 @@ test("however an address is written, another machine leads to no loopback or lin
     fc.asyncProperty(odd, async (host) => {
       seen.add(await outcome(JSON.stringify({ ...GOOD, url: `http://${host}:8401` })));
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
   expect([...seen].sort()).toEqual(["invalid_request", "taken"]);
+});
+
+test("what another gateway tells of a worker comes out as it was put in, or not at all", async () => {
+  const config = await workerPlace(readJson(registrationSchema, JSON.stringify(GOOD), "{}"), ORIGIN);
+  const worker = { config, instance: "instance-1", leaseMs: 20_000 };
+  const news = { kind: "registered", worker };
+  expect(readRegistration(JSON.parse(JSON.stringify(news)))).toEqual(news);
+  expect(readRegistered({ registered: [worker, null, { ...worker, leaseMs: -1 }] })).toEqual([worker]);
+  const seen = new Set<boolean>();
+  fc.assert(
+    fc.property(spoiled(news), (value) => {
+      const read = readRegistration(value);
+      seen.add(read !== null);
+      if (read?.kind === "registered") expect(read.worker.config.url).toMatch(/^https?:/);
+    }),
+    { numRuns: 300 },
+  );
+  expect(seen.size).toBe(2);
 });

@@ -1,5 +1,5 @@
 import type { Random } from "@farmgate/shared";
-import { takeRequest } from "../../../wire/src/request-rate.ts";
+import { takeRequest } from "../../../shared/src/request-rate.ts";
 import { DrainRate } from "../../../gateway/src/admission/drain-rate.ts";
 import { RetryBudget } from "../../../gateway/src/proxy/retry-budget.ts";
 import { afterFault, type Breaker, mayAsk } from "../../../gateway/src/routing/breaker.ts";

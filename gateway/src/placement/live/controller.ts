@@ -3,6 +3,7 @@ import type { Log } from "@farmgate/wire";
 import type { CatalogStore } from "../../catalog/store.ts";
 import type { Served } from "../../proxy/accounts.ts";
 import type { InflightByModel } from "../../routing/types.ts";
+import type { OrderRight } from "../../together/placing-lease.ts";
 import type { Keeper } from "../keeper.ts";
 import type { OrderDesk, OrderedPair } from "../order-desk.ts";
 import { Deeds } from "./deeds.ts";
@@ -36,6 +37,7 @@ export interface ControllerDeps {
   /** How it plans; absent: by the two pools. */
   planner?: (settings: PlacementSettings) => Planner;
   count(kind: string, result: string): void;
+  right: Pick<OrderRight, "isHeld">;
 }
 
 /** Changes of one plan that are said one by one. */
@@ -129,6 +131,13 @@ export class PlacementController {
   start(): void {
     this.#started = true;
     if (this.#session !== null) this.#tickSoon();
+  }
+
+  /** The right to order was won or lost: what was begun is the other's now, and what was planned is outdated. */
+  rightChanged(): void {
+    if (this.#session === null || this.#deps.right.isHeld) return;
+    this.#session.deeds.endMoves();
+    Object.assign(this.#session, { plan: null, acted: null });
   }
 
   /** Resolves once what was learned is written. */
@@ -227,6 +236,8 @@ export class PlacementController {
     const { union, workers } = catalog.current;
     const listed = new Set([...union.values()].map(({ key }) => key));
     seen.keepOnly(listed, new Set(workers.map(({ config }) => config.name)));
+    // Who plans is who orders: two plans at once would undo each other's work.
+    if (!this.#deps.right.isHeld) return null;
     session.deeds.look();
     const inUse = seen.inUse(now);
     const { oracle } = session.learning;
@@ -243,11 +254,10 @@ export class PlacementController {
     if (wrong.size === inUse.length) return "what it expects of every model in use is plainly wrong";
     const { book: orders, unloading } = desk;
     const view = { catalog: catalog.current, orders, unloading, now, wanted: this.#deps.keeper.wanted, wrong };
-    const { replacing } = session.deeds;
     const { caution, share } = settings;
     const { capacity, elasticity } = oracle;
     const reach = reaches(catalog.current, seen, seen.keys(), { targetMs: settings.target, now });
-    session.plan = planWith(session.planner, { ...view, replacing }, seen, {
+    session.plan = planWith(session.planner, { ...view, replacing: session.deeds.replacing }, seen, {
       capacity,
       elasticity,
       caution,
