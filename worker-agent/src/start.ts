@@ -107,15 +107,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const switching = new ModelSwitch({ models, holders, missingFor, replaces, learned, metrics, clock, log });
   const executor = new Executor(scheduler, switching, clock);
   tell = (event) => executor.tell(event);
-  const run = makeRunKey();
-  const registrations = new Registrations({
-    ...options,
-    run,
-    tls: options.tls ?? null,
-    upstreams,
-    openMulticast: options.openMulticast ?? openMulticast,
-  });
-  const keys = keyRing(config, run);
+  const { keys, registrations } = registering(options, upstreams);
   const server = createServer(options, {
     keys,
     models,
@@ -161,6 +153,19 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     await release(0);
     throw error;
   }
+}
+
+/** What makes the agent known to gateways, and them to it. */
+function registering(options: AgentOptions, upstreams: Upstreams) {
+  const run = makeRunKey();
+  const registrations = new Registrations({
+    ...options,
+    run,
+    tls: options.tls ?? null,
+    upstreams,
+    openMulticast: options.openMulticast ?? openMulticast,
+  });
+  return { keys: keyRing(options.config, run), registrations };
 }
 
 interface Parts {
