@@ -56,6 +56,16 @@ const keyDeadlines = z
   .strictObject({ firstByte: duration.nullable().default(null), relax: z.boolean().nullable().default(null) })
   .prefault({});
 
+/** A key of a file. One for agents may ask for no model unless some are named. */
+const gatewayKey = accessKey
+  .extend({
+    deadlines: keyDeadlines,
+    /** Agents may register with it. */
+    agents: z.boolean().default(false),
+    models: z.array(z.string()).optional(),
+  })
+  .transform((key) => ({ ...key, models: key.models ?? (key.agents ? [] : ["*"]) }));
+
 const shape = z.strictObject({
   listen: listen(8400),
   /** Of one gateway on this machine, which act as one behind one door; auto: as many as it has cores. */
@@ -83,8 +93,10 @@ const shape = z.strictObject({
   deadlines: z.strictObject({ firstByte: duration.default(0), relax: z.boolean().default(false) }).prefault({}),
   workers: z.array(worker, { error: "must be a list of workers (it may be empty)" }),
   models: models.prefault({}),
-  keys: z.array(accessKey.extend({ deadlines: keyDeadlines })).default([]),
+  keys: z.array(gatewayKey).default([]),
   open: z.boolean().default(false),
+  /** mdns: says on the local network where it is, for agents that look for a gateway. */
+  discovery: z.strictObject({ mdns: z.boolean().default(false) }).prefault({}),
   operators,
   hosts,
   limits: z
@@ -143,6 +155,7 @@ export const gatewayConfigSchema = withCrossChecks(shape, [
   { reads: ["models"], check: checkModels },
   { reads: ["keys", "open", "listen"], check: checkDoor },
   { reads: ["keys"], check: checkKeys },
+  { reads: ["discovery", "listen"], check: checkDiscovery },
   { reads: ["placement"], check: checkPlacement },
 ]);
 export type GatewayConfig = z.output<typeof gatewayConfigSchema>;
@@ -185,6 +198,11 @@ function checkModels({ models: { aliases, fallbacks, keepWarm } }: Shape, report
 function checkDoor(config: Shape, report: ReportProblem): void {
   const fault = doorFault(config);
   if (fault !== null) report(["listen", "host"], fault);
+}
+
+function checkDiscovery({ discovery, listen }: Shape, report: ReportProblem): void {
+  if (!discovery.mdns || !isLoopback(listen.host)) return;
+  report(["discovery", "mdns"], `nobody else reaches ${listen.host}, so that there is nothing to announce`);
 }
 
 /** Why it must not listen there; null: it may. */

@@ -19,6 +19,7 @@ import type { LastCopies } from "./placement/last-copies.ts";
 import type { OrderDesk } from "./placement/order-desk.ts";
 import type { RecentUse } from "./placement/recent-use.ts";
 import type { LiveRequests } from "./proxy/live-requests.ts";
+import type { Registrar } from "./registry/registrar.ts";
 import type { RetryBudget } from "./proxy/retry-budget.ts";
 import type { SilenceWatch } from "./proxy/silence-watch.ts";
 import type { WaitComments } from "./proxy/wait-comments.ts";
@@ -31,6 +32,7 @@ import type { Inflight } from "./state/inflight.ts";
 import type { Drains } from "./together/drains.ts";
 import type { Hub } from "./together/hub.ts";
 import type { PlacingLease } from "./together/placing-lease.ts";
+import type { SharedUse } from "./together/shared-use.ts";
 import type { Recorder } from "./trace/recorder.ts";
 
 /** Everything that a running gateway holds, for those who serve a request with it. */
@@ -74,6 +76,9 @@ export interface Farm {
   readonly keeper: Keeper;
   readonly desk: OrderDesk;
   readonly placement: PlacementController;
+  readonly use: SharedUse;
+  /** The workers that announced themselves. */
+  readonly registrar: Registrar;
   readonly upstreams: Upstreams;
   readonly waitingRoom: WaitingRoom;
   /** Where requests wait for a slot, with `scheduling: deadline`. */

@@ -3,6 +3,7 @@ import type { CatalogPoller } from "./catalog/poller.ts";
 import { accessRules, doorFault, type GatewayConfig } from "./config.ts";
 import type { Farm } from "./farm.ts";
 import { wantedCopies } from "./placement/wanted-copies.ts";
+import { applyWorkers } from "./registry/apply-workers.ts";
 import { nameRules } from "./routing/resolve-name.ts";
 
 export interface Reloaded {
@@ -12,7 +13,7 @@ export interface Reloaded {
   restartNeeded: string[];
 }
 
-const RESTART_KEYS: ReadonlySet<string> = new Set(["listen", "processes", "tls", "redis"]);
+const RESTART_KEYS: ReadonlySet<string> = new Set(["listen", "processes", "tls", "redis", "discovery"]);
 
 interface Change extends Reloaded {
   /** What is in force from now on. */
@@ -31,8 +32,8 @@ export function changeOf(before: GatewayConfig, next: GatewayConfig): Change {
   const applied = changed.length > restartNeeded.length;
   if (!applied) return { applied, restartNeeded, changed, config: before };
   // What runs stays as it was started, so that changing it back is no change.
-  const { listen, processes, tls, redis } = before;
-  const config = { ...next, listen, processes, tls, redis };
+  const { listen, processes, tls, redis, discovery } = before;
+  const config = { ...next, listen, processes, tls, redis, discovery };
   const fault = doorFault(config);
   if (fault !== null) throw new Error(`listen.host: until a restart ${fault}`);
   return { applied, restartNeeded, changed, config };
@@ -51,14 +52,8 @@ export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfi
   farm.keeper.configure(wantedCopies(config.models.keepWarm, farm.names));
   if (changed.includes("placement")) farm.placement.configure(config.placement);
   farm.catalog.configure(config.health);
-  const workers = new Set(config.workers.map(({ name }) => name));
-  farm.turns.keepOnly(workers);
-  farm.learned.keepOnly(workers);
-  farm.inflight.keepOnly(workers);
-  farm.upstreams.configure(config.timeouts.connect, config.workers);
-  poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
-  farm.waitingRoom.wake();
-  farm.deadlineQueue.wake();
+  farm.registrar.yieldToFile();
+  applyWorkers(farm, poller);
   farm.comments.watch();
   farm.log.info({ workers: config.workers.length, restartNeeded }, "configuration applied");
   return { applied, restartNeeded };

@@ -7,6 +7,8 @@ import {
   FrontServer,
   KeyRing,
   type Log,
+  openMulticast,
+  type OpenMulticast,
   roomForCallers,
   type TlsPair,
   Upstreams,
@@ -42,6 +44,10 @@ import { RetryBudget } from "./proxy/retry-budget.ts";
 import { routingContext } from "./proxy/routing-context.ts";
 import { SilenceWatch } from "./proxy/silence-watch.ts";
 import { WaitComments } from "./proxy/wait-comments.ts";
+import { announceGateway } from "./registry/announce.ts";
+import { applyWorkers } from "./registry/apply-workers.ts";
+import { askAgent } from "./registry/ask-agent.ts";
+import { Registrar } from "./registry/registrar.ts";
 import { type Reloaded, reloadFarm } from "./reload.ts";
 import { createControl } from "./routes/control.ts";
 import { Affinity } from "./routing/affinity.ts";
@@ -58,11 +64,13 @@ import { joinOthers } from "./together/join.ts";
 import { makeHub } from "./together/make-hub.ts";
 import { meetSiblings } from "./together/siblings.ts";
 import { type OrderRight, PlacingLease } from "./together/placing-lease.ts";
-import { onDuty, pace } from "./together/poll-duty.ts";
+import { pace } from "./together/poll-duty.ts";
+import { SharedUse } from "./together/shared-use.ts";
 import { Recorder } from "./trace/recorder.ts";
 import { within } from "./within.ts";
 
 const HEADER_BYTES = 32 * 1_024;
+
 
 /** So long the first requests wait to hear from the other gateways which workers are drained, in milliseconds. */
 const JOIN_MS = 1_000;
@@ -79,6 +87,8 @@ export interface GatewayOptions {
   hub?: Hub;
   /** Where it meets the other processes of its host, whose figures are told as one; absent: there are none. */
   siblings?: Hub;
+  /** How the local network is told of it; absent: by multicast DNS. */
+  openMulticast?: OpenMulticast;
 }
 
 export interface RunningGateway {
@@ -94,7 +104,7 @@ export interface RunningGateway {
 
 /** Starts one gateway; resolves once it listens. Rejects when its port is taken. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
-  const { config, clock, random, log } = options;
+  const { config, clock, log } = options;
   const farm = createFarm(options);
   const poller = createPoller(farm);
   farm.catalog.onChange((after, before) => {
@@ -122,6 +132,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   );
   const app = await createControl(farm, (control) => server.onRequest(createDoor(farm, control)));
   server.onWebSocket(createSocketDoor(farm));
+  farm.registrar.start(() => applyWorkers(farm, poller));
   // Before the first request may come, so that it is counted with those of the others.
   const joined = joinOthers(farm, poller);
   await meetSiblings(farm);
@@ -129,7 +140,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     await farm.hub.close();
     throw error;
   });
-  poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
+  applyWorkers(farm, poller);
   farm.ready = Promise.all([poller.firstRound, within(clock, joined, JOIN_MS)]).then(() => {
     farm.isReady = true;
     if (farm.draining) return;
@@ -140,6 +151,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     farm.keeper.start();
     farm.placement.start();
   });
+  const takeBack = announceGateway(farm, port, options.openMulticast ?? openMulticast);
   log.info({ url, workers: config.workers.length }, "listening");
   let closing: Promise<void> | null = null;
   return {
@@ -148,7 +160,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     reload: (next) => reloadFarm(farm, poller, next),
     renew: (pair) => server.renew(pair),
     close() {
-      closing ??= drainFarm(farm, app, server, poller);
+      closing ??= Promise.all([drainFarm(farm, app, server, poller), takeBack()]).then(() => {});
       return closing;
     },
   };
@@ -162,10 +174,7 @@ function createPoller(farm: Farm): CatalogPoller {
     apply: (event) => applyPolled(farm, event, "here"),
     applyTold: (event) => applyPolled(farm, event, "elsewhere"),
     flowing: (worker, since) => farm.live.flowing(worker, since),
-    pace: (worker, reach) => {
-      if (!hub.isShared) return 1;
-      return pace({ isMine: onDuty(worker, hub.members()) === hub.id, isHubAway: hub.trouble !== null }, reach);
-    },
+    pace: (worker, reach) => pace(hub, worker, reach),
   });
 }
 
@@ -214,6 +223,7 @@ function createFarm(options: GatewayOptions): Farm {
     replicas: () => placing.placement.replicas(),
     now: () => clock.now(),
   });
+  const use = new SharedUse({ clock, hub, ...placing });
   const farm: Farm = {
     clock,
     random,
@@ -241,6 +251,14 @@ function createFarm(options: GatewayOptions): Farm {
     firstBytes: new FirstBytes(),
     retries: new RetryBudget(),
     ...placing,
+    use,
+    registrar: new Registrar({
+      clock,
+      log,
+      hub,
+      inFile: () => new Set(farm.config.workers.map(({ name }) => name)),
+      ask: (worker) => askAgent(worker, clock, farm.config.health.timeout),
+    }),
     upstreams,
     waitingRoom,
     deadlineQueue,
@@ -254,7 +272,7 @@ function createFarm(options: GatewayOptions): Farm {
     silence: new SilenceWatch(() => farm),
     bodies,
     metrics,
-    accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current, placement: placing.placement }),
+    accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current, placement: use }),
     recorder: new Recorder({ clock, catalog: () => catalog.current }),
   };
   return farm;

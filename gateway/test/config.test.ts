@@ -33,6 +33,7 @@ describe("a gateway file", () => {
       models: { aliases: {}, fallbacks: {}, keepWarm: {} },
       keys: [],
       open: false,
+      discovery: { mdns: false },
       operators: [],
       hosts: [],
       limits: {
@@ -193,6 +194,23 @@ models: { aliases: { a: A } }
   ])("on %s may do without keys: %s", (host, may) => {
     const found = problemsOf(`workers: []\nlisten: {host: "${host}"}`);
     expect(found.map(({ path }) => path)).toEqual(may ? [] : ["listen.host"]);
+  });
+
+  it("gives a key for agents no model unless it names some", () => {
+    const text =
+      "workers: []\nkeys: [{ name: a, key: k, agents: true }, { name: b, key: l, agents: true, models: [m] }, { name: c, key: n }]";
+    const parsed = parseConfig(gatewayConfigSchema, text, {});
+    expect(parsed.ok && parsed.value.keys.map(({ agents, models }) => [agents, models])).toEqual([
+      [true, []],
+      [true, ["m"]],
+      [false, ["*"]],
+    ]);
+  });
+
+  it("announces no listener that nobody else reaches", () => {
+    const text = "workers: []\ndiscovery: { mdns: true }\n";
+    expect(problemsOf(text)[0]?.path).toBe("discovery.mdns");
+    expect(problemsOf(`${text}listen: { host: 0.0.0.0 }\nopen: true\n`)).toEqual([]);
   });
 
   it("may serve everyone when it says so", () => {

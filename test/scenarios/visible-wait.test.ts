@@ -76,6 +76,7 @@ describe("a request behind a long answer at an agent", () => {
         directory,
         environment: process.env,
         clock: fastClock(),
+        random: seededRandom(1),
         log: createLog("agent", "silent"),
         version: "0.0.0",
       }),

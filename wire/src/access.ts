@@ -78,12 +78,12 @@ export class Access {
   }
 
   #visitor(request: IncomingMessage, inside: boolean): Visitor {
-    if (!this.#keys.isEmpty) {
-      const isKeyless = presentedKey(request.headers) === null;
-      if (inside && isKeyless && this.#isFromOperator(request)) return { ...NOBODY, reads: true }; // (2)
-      const caller = this.#keys.identify(request.headers);
-      return { ...caller, reads: true, changes: caller.key?.admin === true }; // (1)
+    const isKeyless = presentedKey(request.headers) === null;
+    if (!this.#keys.isEmpty && inside && isKeyless && this.#isFromOperator(request)) {
+      return { ...NOBODY, reads: true }; // (2)
     }
+    const caller = this.#keys.identify(request.headers);
+    if (caller.key !== null) return { ...caller, reads: true, changes: caller.key.admin }; // (1)
     const may = isLoopback(this.#rules.listen.host) || this.#isFromHere(request) || this.#isFromOperator(request);
     return { ...NOBODY, reads: may, changes: may }; // (3), (4)
   }
@@ -128,7 +128,7 @@ const NOBODY: Visitor = { name: "", key: null, reads: false, changes: false };
  * Whether a proxy says that it passed the request on: then the peer's address is the proxy's. Such a header can be made
  * up, so it takes rights away and never gives any.
  */
-function isPassedOn({ headers }: IncomingMessage): boolean {
+export function isPassedOn({ headers }: IncomingMessage): boolean {
   return PROXY_HEADERS.some((name) => headers[name] !== undefined);
 }
 

@@ -1,4 +1,5 @@
 export * from "./access.ts";
+export { addressList } from "./address-list.ts";
 export * from "./answer-error.ts";
 export * from "./body-room.ts";
 export * from "./answer-relay.ts";
@@ -17,6 +18,7 @@ export * from "./held-answer.ts";
 export * from "./key-ring.ts";
 export * from "./log.ts";
 export { makeFolder } from "./make-folder.ts";
+export * from "./multicast.ts";
 export * from "./open-files.ts";
 export * from "./poll-get.ts";
 export * from "./process-gauges.ts";

@@ -31,37 +31,46 @@ const EVERYBODY: Caller = { name: "", key: null };
 /** The configured keys, how many requests each of them has under way, and how much of its minute it has spent. */
 export class KeyRing {
   #entries: readonly { caller: Caller; digest: Buffer }[] = [];
+  /** Whom it knows besides, and who makes it no ring with keys. */
+  readonly #others: readonly AccessKey[];
+  #isEmpty = true;
   /** By name, so that a change of keys keeps the counts. */
   readonly #underWay = new Map<string, number>();
   /** By name as well: when what was spent of a minute is there again, in milliseconds. */
   readonly #fullAt = new Map<string, number>();
 
-  constructor(keys: readonly AccessKey[]) {
+  /** `others` are known as well, but where there are no keys nobody needs one because of them. */
+  constructor(keys: readonly AccessKey[], others: readonly AccessKey[] = []) {
+    this.#others = others;
     this.configure(keys);
   }
 
   /** Replaces the keys; requests under way stay counted. */
   configure(keys: readonly AccessKey[]): void {
-    this.#entries = keys.map((key) => ({ caller: { name: key.name, key }, digest: bytesOf(keyDigest(key.key)) }));
+    this.#isEmpty = keys.length === 0;
+    const all = [...keys, ...this.#others];
+    this.#entries = all.map((key) => ({ caller: { name: key.name, key }, digest: bytesOf(keyDigest(key.key)) }));
     const names = new Set(keys.map(({ name }) => name));
     for (const name of this.#fullAt.keys()) if (!names.has(name)) this.#fullAt.delete(name);
   }
 
   /** There are none: who asks need not say who it is. */
   get isEmpty(): boolean {
-    return this.#entries.length === 0;
+    return this.#isEmpty;
   }
 
   /** Throws `invalid_api_key`. Every key is compared, by its hash, so that the time taken tells nothing. */
   identify(headers: IncomingHttpHeaders): Caller {
-    if (this.isEmpty) return EVERYBODY;
+    if (this.#entries.length === 0) return EVERYBODY;
     const presented = presentedKey(headers);
     if (presented === null) {
+      if (this.#isEmpty) return EVERYBODY;
       throw new FarmError("invalid_api_key", "A key is needed: send it as `Authorization: Bearer KEY`.");
     }
     const digest = createHash("sha256").update(presented).digest();
     let found: Caller | null = null;
     for (const entry of this.#entries) if (timingSafeEqual(entry.digest, digest)) found = entry.caller;
+    if (found === null && this.#isEmpty) return EVERYBODY;
     if (found === null) throw new FarmError("invalid_api_key", "This key is not known here.");
     return found;
   }

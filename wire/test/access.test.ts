@@ -46,6 +46,14 @@ describe("the inside of a program without keys that other machines reach", () =>
     },
   );
 
+  it("is open to a key that is known besides, wherever it comes from", () => {
+    const rules = { keys: [], listen: { host: "0.0.0.0" }, operators: [], hosts: [], origins: [] };
+    const besides = new Access(new KeyRing([], [key("gateway", true)]), rules, "box");
+    const visit = (headers: IncomingHttpHeaders) => besides.visit(from("198.51.100.1", headers), true);
+    expect(visit({ authorization: "Bearer gateway-key" })).toMatchObject({ name: "gateway", changes: true });
+    expect(() => visit({ authorization: "Bearer other" })).toThrow(FORBIDDEN);
+  });
+
   it("is everybody's where only this machine reaches it", () => {
     const rules = { listen: { host: "127.0.0.1" } };
     const behindProxy = from("127.0.0.1", { "x-forwarded-for": "198.51.100.1" });

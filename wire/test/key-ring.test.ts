@@ -15,6 +15,29 @@ const key = (name: string, changes: Partial<AccessKey> = {}): AccessKey => ({
 const basic = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString("base64")}` });
 
 describe("a ring of keys", () => {
+  it("knows keys besides its own, which nobody needs because of them", () => {
+    const besides = {
+      name: "besides",
+      key: "other",
+      models: ["*"],
+      maxConcurrent: 0,
+      requestsPerMinute: 0,
+      admin: true,
+    };
+    const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+    const open = new KeyRing([], [besides]);
+    expect(open.isEmpty).toBe(true);
+    expect(open.identify({}).key).toBeNull();
+    expect(open.identify(bearer("anything")).key).toBeNull();
+    expect(open.identify(bearer("other")).name).toBe("besides");
+    const own = { ...besides, name: "own", key: "own" };
+    open.configure([own]);
+    expect(open.isEmpty).toBe(false);
+    expect(() => open.identify({})).toThrow("A key is needed");
+    expect(() => open.identify(bearer("anything"))).toThrow("not known here");
+    expect([open.identify(bearer("own")).name, open.identify(bearer("other")).name]).toEqual(["own", "besides"]);
+  });
+
   it("lets everybody in when it is empty", () => {
     expect(new KeyRing([]).identify({})).toEqual({ name: "", key: null });
   });

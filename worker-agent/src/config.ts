@@ -1,6 +1,7 @@
 import { ENGINE_NAMES } from "@farmgate/engines";
 import {
   accessKey,
+  configMessage,
   duration,
   file,
   hosts,
@@ -16,8 +17,6 @@ import {
 } from "@farmgate/shared";
 import { z } from "zod";
 import { CROSS_CHECKS } from "./checks/cross-checks.ts";
-
-const NOT_YET = "is not offered by this version yet";
 
 const positiveDuration = duration.refine((ms) => ms > 0, "must be longer than 0");
 
@@ -131,6 +130,42 @@ const engineSchema = z.strictObject({
   models: z.record(name, engineModelSchema).default({}),
 });
 
+/** A gateway that the agent registers with. */
+const gatewaySchema = z
+  .strictObject({
+    /** null: it is looked for on the local network. */
+    url: httpUrl.nullable().default(null),
+    discover: z.boolean().default(false),
+    ca,
+    /** Of the gateway's `keys`, with `agents: true`. */
+    key: secret.nullable().default(null),
+    /** Where the gateway reaches this agent; null: at the address that it comes from. */
+    advertise: httpUrl.nullable().default(null),
+    weight: z.number().positive().nullable().default(null),
+    maxConcurrent: wholeNumber(0).default(0),
+  })
+  .refine(({ url, discover }) => (url === null) === discover, "needs a `url`, or `discover: true` to look for one");
+
+/** One gateway or a list of them, in the program always a list. */
+const gateways = z
+  .unknown()
+  .optional()
+  .transform((value, context) => {
+    const isList = Array.isArray(value);
+    const told = isList ? value : value === undefined || value === null ? [] : [value];
+    return told.flatMap((one: unknown, i) => {
+      const parsed = gatewaySchema.safeParse(one, { error: configMessage });
+      for (const issue of parsed.error?.issues ?? []) {
+        context.issues.push({
+          ...issue,
+          input: one,
+          path: isList ? [i, ...issue.path] : issue.path,
+        } as z.core.$ZodRawIssue);
+      }
+      return parsed.success ? [parsed.data] : [];
+    });
+  });
+
 const shape = z.strictObject({
   name: name.default("agent"),
   listen: listen(8401),
@@ -144,10 +179,7 @@ const shape = z.strictObject({
   open: z.boolean().default(false),
   operators,
   hosts,
-  gateway: z
-    .unknown()
-    .optional()
-    .refine((value) => value === undefined, NOT_YET),
+  gateway: gateways,
   tls: listenerTls,
   drain: duration.default(300_000),
 });

@@ -1,7 +1,22 @@
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { type Clock, type Environment, FarmError, formatDuration, MAX_WAITING_TOLD } from "@farmgate/shared";
-import { Access, KeyRing, type Log, type TlsPair, Upstreams } from "@farmgate/wire";
+import {
+  type Clock,
+  type Environment,
+  FarmError,
+  formatDuration,
+  MAX_WAITING_TOLD,
+  type Random,
+} from "@farmgate/shared";
+import {
+  Access,
+  type KeyRing,
+  type Log,
+  openMulticast,
+  type OpenMulticast,
+  type TlsPair,
+  Upstreams,
+} from "@farmgate/wire";
 import type { AgentConfig } from "./config.ts";
 import { FileKeeper } from "./files/file-keeper.ts";
 import { discover } from "./holders/discover.ts";
@@ -11,6 +26,8 @@ import { type Machine, startMachine } from "./holders/machine.ts";
 import { AgentMetrics } from "./metrics.ts";
 import { ModelSwitch } from "./model-switch.ts";
 import { Promises } from "./figures/promises.ts";
+import { Registrations } from "./registration/registrations.ts";
+import { keyRing, makeRunKey } from "./registration/run-key.ts";
 import { POLICIES } from "./queue/policies.ts";
 import { Scheduler } from "./queue/scheduler.ts";
 import type { SchedulerEvent } from "./queue/types.ts";
@@ -38,8 +55,11 @@ export interface AgentOptions {
   /** What the swap script gets; leave out what the configuration uses as a secret. */
   environment: Environment;
   clock: Clock;
+  random: Random;
   log: Log;
   version: string;
+  /** How gateways are looked for on the local network; absent: by multicast DNS. */
+  openMulticast?: OpenMulticast;
 }
 
 export interface RunningAgent {
@@ -87,7 +107,18 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const switching = new ModelSwitch({ models, holders, missingFor, replaces, learned, metrics, clock, log });
   const executor = new Executor(scheduler, switching, clock);
   tell = (event) => executor.tell(event);
-  const server = createServer(options, { models, upstreams, learned, scheduler, executor, metrics, machine, files });
+  const { keys, registrations } = registering(options, upstreams);
+  const server = createServer(options, {
+    keys,
+    models,
+    upstreams,
+    learned,
+    scheduler,
+    executor,
+    metrics,
+    machine,
+    files,
+  });
   const release = async (readMs: number) => {
     await server.close(readMs);
     machine.stopTrimming();
@@ -105,9 +136,18 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     // All that is loaded has been told: what is to be loaded without being asked for may begin.
     executor.tell({ type: "tick" });
     files?.start();
+    registrations.start(port);
     log.info({ url, models: models.models.map((model) => model.name) }, `listening on ${url}`);
-    const renew = (pair: TlsPair) => server.renew(pair);
-    return { url, port, renew, close: once(() => drainAndStop(server, executor, release, options)) };
+    const renew = (pair: TlsPair) => {
+      server.renew(pair);
+      registrations.renewed(pair);
+    };
+    const close = async () => {
+      // Nothing new is to come before what has come is ended.
+      await registrations.leave();
+      await drainAndStop(server, executor, release, options);
+    };
+    return { url, port, renew, close: once(close) };
   } catch (error) {
     await executor.stop(stopping());
     await release(0);
@@ -115,7 +155,21 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   }
 }
 
+/** What makes the agent known to gateways, and them to it. */
+function registering(options: AgentOptions, upstreams: Upstreams) {
+  const run = makeRunKey();
+  const registrations = new Registrations({
+    ...options,
+    run,
+    tls: options.tls ?? null,
+    upstreams,
+    openMulticast: options.openMulticast ?? openMulticast,
+  });
+  return { keys: keyRing(options.config, run), registrations };
+}
+
 interface Parts {
+  keys: KeyRing;
   models: ModelBook;
   upstreams: Upstreams;
   learned: Learned;
@@ -128,9 +182,8 @@ interface Parts {
 
 function createServer(options: AgentOptions, parts: Parts): AgentServer {
   const { config, version, clock, log } = options;
-  const { models, upstreams, learned, scheduler, executor, metrics, machine, files } = parts;
+  const { keys, models, upstreams, learned, scheduler, executor, metrics, machine, files } = parts;
   const promises = new Promises();
-  const keys = new KeyRing(config.keys);
   const moment = (): Moment => ({
     now: clock.now(),
     models: models.models,

@@ -133,12 +133,30 @@ models: [{ name: a, url: "http://h:1", slot: 1 }, { name: a, url: "http://h:2" }
     ]);
   });
 
-  it.each([["registration", 'gateway: { url: "http://h:1" }', "gateway"]])(
-    "says that it does not offer %s yet",
-    (_what, text, path) => {
-      expect(problems(text).join("\n")).toContain(`${path}: is not offered by this version yet`);
-    },
-  );
+  it("takes one gateway, a list of them, or one to look for", () => {
+    const gatewaysOf = (text: string) => {
+      const parsed = parseConfig(agentConfigSchema, text, {});
+      return parsed.ok ? parsed.value.gateway.map(({ url, discover }) => (discover ? "any" : url)) : null;
+    };
+    expect(gatewaysOf(SMALLEST)).toEqual([]);
+    expect(gatewaysOf(`${SMALLEST}gateway: { url: "http://h:1/" }`)).toEqual(["http://h:1"]);
+    const list = '[{ url: "http://h:1", key: k }, { discover: true, advertise: "https://a:2", weight: 2 }]';
+    expect(gatewaysOf(`${SMALLEST}gateway: ${list}`)).toEqual(["http://h:1", "any"]);
+  });
+
+  it.each([
+    ["gateway: {}", "5 gateway: needs a `url`, or `discover: true` to look for one"],
+    ['gateway: { url: "http://h:1", discover: true }', "5 gateway: needs a `url`, or `discover: true` to look for one"],
+    ["gateway: [{ url: ftp://h }]", "5 gateway[0].url: must be an http:// or https:// address"],
+    ["gateway: { urls: x, discover: true }", "5 gateway.urls: unknown key; did you mean url?"],
+    ["gateway: 5", "5 gateway: must be keys with values"],
+  ])("refuses %s", (text, problem) => {
+    expect(problems(SMALLEST + text)).toEqual([problem]);
+  });
+
+  it("needs no keys beside the one that it makes for the gateways it registers with", () => {
+    expect(problems('listen: { host: 0.0.0.0 }\nswap: { command: x }\ngateway: { url: "http://h:1" }')).toEqual([]);
+  });
 
   it("refuses a name that the swap script would take for an option, but for a model with its own command", () => {
     const models = `- { name: "--help", url: "http://h:1" }\n- { name: "-c", url: "http://h:2", command: x }\n`;

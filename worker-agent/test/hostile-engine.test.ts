@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { seededRandom } from "@farmgate/shared";
 import { createLog, createSystemClock } from "@farmgate/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { json, rawServer } from "../../test/harness/hostile-server.ts";
@@ -21,7 +22,15 @@ async function attached(url: string, more: object = {}) {
   });
   const [clock, log] = [createSystemClock(), createLog("agent", "silent")];
   const directory = await tempDirectory();
-  const agent = await startAgent({ config, directory, environment: {}, clock, log, version: "0" });
+  const agent = await startAgent({
+    config,
+    directory,
+    environment: {},
+    clock,
+    random: seededRandom(1),
+    log,
+    version: "0",
+  });
   onTestFinished(() => agent.close());
   const get = async (path: string) => (await fetch(agent.url + path)).text();
   return {

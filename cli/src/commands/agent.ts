@@ -41,6 +41,7 @@ async function runAgent(file: string, name: string | null, io: Io): Promise<void
         directory: opened.directory,
         environment: scriptEnvironment(io.env, opened.document),
         clock: io.clock,
+        random: io.random,
         log,
         version: io.version,
       }),

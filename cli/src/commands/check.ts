@@ -4,6 +4,7 @@ import { problemsOf } from "../config/check-file.ts";
 import { certificatesOf } from "../config/certificate-files.ts";
 import { openConfig } from "../config/open-config.ts";
 import { programWarnings } from "../config/programs.ts";
+import { registrationWarnings } from "../config/registration-warnings.ts";
 import { waitPromises } from "../config/wait-promise.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Io } from "../io.ts";
@@ -38,7 +39,8 @@ async function found(file: string, io: Io): Promise<Found> {
     const files = wrong.length === 0 ? await certificatesOf(opened, io.clock.wall()) : { problems: [], warnings: [] };
     const problems = [...wrong, ...files.problems];
     const promises = problems.length === 0 ? waitPromises(opened) : { lines: [], warnings: [] };
-    const warnings = [...(await programWarnings(opened)), ...files.warnings, ...promises.warnings];
+    const registering = problems.length === 0 ? registrationWarnings(opened) : [];
+    const warnings = [...(await programWarnings(opened)), ...files.warnings, ...promises.warnings, ...registering];
     return { problems, warnings, promises: promises.lines };
   } catch (error) {
     if (error instanceof ConfigError) return { problems: error.problems, warnings: [], promises: [] };

@@ -4,6 +4,7 @@ import type { AgentConfig } from "@farmgate/worker-agent";
 import type { ShownCertificates } from "../up/process-plan.ts";
 import { Certificates } from "./certificates.ts";
 import { checkFarm, type Farm } from "./farm-schema.ts";
+import { gatewayPlace } from "./registration-warnings.ts";
 import { agentPart } from "./agent-part.ts";
 import { gatewayPart } from "./gateway-part.ts";
 import { checked, type OpenedConfig } from "./open-config.ts";
@@ -43,7 +44,12 @@ export async function agentFiles(
   const withCa = <T extends { ca: string | null }>(list: readonly T[], key: string) =>
     Promise.all(list.map(async (one, i) => ({ ...one, ca: await found.authorities(one.ca, [...at, key, i, "ca"]) })));
   const models = await withCa(config.models, "models");
-  return { config: { ...config, models, engines: await withCa(config.engines, "engines") }, tls };
+  const gateway = await Promise.all(
+    config.gateway.map(async (entry, i) => {
+      return { ...entry, ca: await found.authorities(entry.ca, [...gatewayPlace(opened, at, i), "ca"]) };
+    }),
+  );
+  return { config: { ...config, models, gateway, engines: await withCa(config.engines, "engines") }, tls };
 }
 
 /** What a listener shows, read once more. Rejects with a ConfigError when it cannot be used. */

@@ -12,8 +12,8 @@ const AGENT_KEYS = ["name", "swap", "queue", "memory"];
  * 1. `agents` is there: farm.
  * 2. A key that only a gateway has, or `models` as a mapping: gateway.
  * 3. A key that only an agent has, or `models` as a list: agent.
- * 4. `gateway` without a `url`, or an entry of `engines` without one: farm.
- * 5. `gateway` or `engines` with a `url`: agent.
+ * 4. `gateway` that neither has a `url` nor is to be discovered, or an entry of `engines` without a `url`: farm.
+ * 5. Any other `gateway`, or `engines`: agent.
  * 6. Anything else, as an empty file: gateway.
  */
 export function configKind(value: unknown): ConfigKind {
@@ -26,7 +26,8 @@ export function configKind(value: unknown): ConfigKind {
   if (AGENT_KEYS.some((key) => key in value) || Array.isArray(value["models"])) return "agent";
   // (4)
   const engines = Array.isArray(value["engines"]) ? value["engines"] : [];
-  if ("gateway" in value && !hasUrl(value["gateway"])) return "farm";
+  const gateways = [value["gateway"]].flat();
+  if ("gateway" in value && !gateways.some((one) => hasUrl(one) || isDiscovered(one))) return "farm";
   if ("engines" in value && !engines.some(hasUrl)) return "farm";
   // (5)
   if ("gateway" in value || "engines" in value) return "agent";
@@ -36,6 +37,10 @@ export function configKind(value: unknown): ConfigKind {
 
 function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isDiscovered(value: unknown): boolean {
+  return isMapping(value) && "discover" in value;
 }
 
 function hasUrl(value: unknown): boolean {

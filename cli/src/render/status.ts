@@ -13,6 +13,8 @@ const workerSchema = z.object({
   catalog: shownText,
   inflight: z.number(),
   problem: shownText.nullish(),
+  /** It announced itself, and is in no file. */
+  registered: z.boolean().nullish(),
   models: z.array(z.object({ id: shownText, state: shownText, queued: z.number().nullish() })),
 });
 const modelSchema = z.object({
@@ -66,7 +68,7 @@ function workerLines(workers: FarmStatus["workers"], width: number): string[] {
     worker.name,
     worker.state,
     worker.catalog,
-    worker.engine,
+    worker.registered === true ? `${worker.engine}, registered` : worker.engine,
     String(worker.inflight),
     queued(worker.models),
     worker.models.flatMap(({ id, state }) => (state === "warm" ? [id] : [])).join(", ") || "-",

@@ -91,6 +91,14 @@ agents:
   ]);
 });
 
+test("whom an agent trusts of the gateways that it registers with is looked at too, of one and of a list", async () => {
+  const agent = "name: a\nopen: true\ngateway:";
+  const entry = '{ url: "https://h", ca: server.key.pem }';
+  const problem = "server.key.pem holds no certificate: it must be a PEM file";
+  expect((await found(`${agent} ${entry}\n`)).problems).toEqual([`3 gateway.ca: ${problem}`]);
+  expect((await found(`${agent}\n  - ${entry}\n`)).problems).toEqual([`4 gateway[0].ca: ${problem}`]);
+});
+
 test("`farmgate check` says so, and an agent's file with `tls` is still an agent's", async () => {
   const file = join(folder, "agent.yaml");
   await writeFile(file, `name: a\nopen: true\ntls: { cert: server.pem, key: renewed.key.pem }\n`);

@@ -15,6 +15,8 @@ describe("the kind of a configuration file", () => {
     ["engines to start make a farm", { engines: [{ models: ["a"] }] }, "farm"],
     ["engines with addresses are an agent's", { engines: [{ url: "http://127.0.0.1:11434" }] }, "agent"],
     ["a gateway with an address is an agent's", { gateway: { url: "http://192.0.2.1:8400" } }, "agent"],
+    ["gateways in a list are an agent's", { gateway: [{ url: "http://192.0.2.1:8400" }] }, "agent"],
+    ["a gateway to look for is an agent's", { gateway: { discover: true } }, "agent"],
     ["listen alone is a gateway's", { listen: { port: 1 } }, "gateway"],
     ["an empty file is a gateway's", null, "gateway"],
     ["a list is a gateway's, which then says what is wrong", [], "gateway"],

@@ -8,8 +8,8 @@ import { problemsOf } from "../../src/config/check-file.ts";
 import { openConfig } from "../../src/config/open-config.ts";
 
 const docs = fileURLToPath(new URL("../../../docs/", import.meta.url));
-/** Refused by this version, so that there is nothing to write about them. */
-const NOT_OFFERED = new Set(["redis", "gateway"]);
+/** Refused by this version, so that there is nothing to write about it. */
+const NOT_OFFERED = new Set(["redis"]);
 
 /** `a.b` for every key of the value, list elements taken together; what is inside `free` is the owner's own naming. */
 function keysOf(value: unknown, free: ReadonlySet<string>, path = ""): string[] {
@@ -28,7 +28,7 @@ test.each([
   ["agent.yaml", agentConfigSchema, AGENT_FREE],
   ["gateway.yaml", gatewayConfigSchema, GATEWAY_FREE],
 ] as const)("%s is taken and names every key that there is", async (name, schema, free) => {
-  expect(problemsOf(await openConfig(docs + name, { ALICE_KEY: "a", PEER_KEY: "p" }))).toEqual([]);
+  expect(problemsOf(await openConfig(docs + name, { ALICE_KEY: "a", PEER_KEY: "p", FARM_KEY: "f" }))).toEqual([]);
   const written: unknown = parse(readFileSync(docs + name, "utf8").replaceAll(/\$\{\w+_KEY\}/g, "a"));
   const known = new Set(keysOf(written, free));
   const missing = keysOf(schema.parse(written), free).filter(

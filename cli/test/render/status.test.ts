@@ -47,6 +47,14 @@ const answers = {
 };
 
 describe("the state of a farm as text", () => {
+  test("a worker that registered is told as such", () => {
+    const workers = [worker("a", { registered: true }), worker("b", { registered: false })];
+    const status = readStatus({ workers: { workers }, models: { models: [] }, requests: { requests: [] } });
+    const text = renderStatus("http://127.0.0.1:8400", status, 100);
+    expect(text).toMatch(/^a +healthy +fresh +agent, registered +0/m);
+    expect(text).toMatch(/^b +healthy +fresh +agent +0/m);
+  });
+
   test("workers with their queues and warm models, models with where they stand, requests with their age", () => {
     expect(renderStatus("http://127.0.0.1:8400", readStatus(answers), 80)).toBe(
       [

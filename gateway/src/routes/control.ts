@@ -6,6 +6,7 @@ import { farmRoutes } from "./farm-routes.ts";
 import { healthRoutes } from "./health-routes.ts";
 import { modelRoutes } from "./model-routes.ts";
 import { ollamaRoutes } from "./ollama-routes.ts";
+import { registerRoutes } from "./register-routes.ts";
 import { traceRoute } from "./trace-route.ts";
 
 /** Paths that answer without a key. */
@@ -21,6 +22,7 @@ export function createControl(farm: Farm, serverFor: (handler: HttpHandler) => S
   const { access, log } = farm;
   const options = { serverFor, access, log, open: OPEN_PATHS, isInside };
   return createControlApp(options, (app) => {
+    registerRoutes(app, farm);
     healthRoutes(app, farm);
     modelRoutes(app, farm);
     ollamaRoutes(app, farm);

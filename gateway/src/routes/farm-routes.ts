@@ -2,6 +2,7 @@ import { API_NAMES, FarmError, isApi, MAX_MODEL_NAME } from "@farmgate/shared";
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { allowedModels, type Visitor } from "@farmgate/wire";
+import type { WorkerEntry } from "../catalog/types.ts";
 import type { Farm } from "../farm.ts";
 import { explainNow } from "../proxy/dry-run.ts";
 import { keyAllows, resolveName } from "../routing/resolve-name.ts";
@@ -9,6 +10,7 @@ import { cancelElsewhere, cancelHere, requestsElsewhere } from "../together/requ
 import { NONE_SPENT } from "../routing/ways.ts";
 import { waysOf } from "../translate/ways.ts";
 import { placementView } from "./placement-view.ts";
+import { readJson } from "./read-json.ts";
 import { farmModel, farmRequest, farmWorker, isShown, queuePlaces, type ShowsModel } from "./farm-views.ts";
 
 /** The live state of the farm, and what an operator may change of it. */
@@ -16,7 +18,7 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
   app.get("/farm/workers", ({ caller }) => {
     const shows = shownTo(farm, caller);
     const workers = farm.catalog.current.workers.filter((worker) => isShown(worker, shows));
-    return { workers: workers.map((worker) => farmWorker(worker, farm.inflight, shows, farm.clock.now())) };
+    return { workers: workers.map((worker) => workerView(farm, worker, shows)) };
   });
   app.get("/farm/models", ({ caller }) => {
     const shows = shownTo(farm, caller);
@@ -65,12 +67,12 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
       farm.log.info({ worker: name, by: request.caller.name }, type === "drain" ? "worker drained" : "worker resumed");
       const worker = find();
       if (worker === undefined) return {};
-      return farmWorker(worker, farm.inflight, shownTo(farm, request.caller), farm.clock.now());
+      return workerView(farm, worker, shownTo(farm, request.caller));
     });
   }
   app.post<{ Body: string | undefined }>("/farm/explain", async (request) => {
     if (!farm.isReady) await farm.ready;
-    const { model, api } = readQuestion(request.body);
+    const { model, api } = readJson(question, request.body, '{"model":"qwen3-8b"}');
     const resolved = resolveName(model, farm.names, farm.catalog.current);
     const patterns = shownPatterns(request.caller);
     if (!keyAllows(patterns, resolved, farm.catalog.current.union)) {
@@ -80,6 +82,11 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
     const fresh = { spent: NONE_SPENT, held: null, patterns, prefixWorker: null };
     return explainNow(farm, { key, name, api, ways: waysOf(api), only, ...fresh });
   });
+}
+
+function workerView(farm: Farm, worker: WorkerEntry, shows: ShowsModel): object {
+  const { inflight, registrar, clock } = farm;
+  return farmWorker(worker, { inflight, shows, leaseMs: registrar.leaseMs(worker.config.name), now: clock.now() });
 }
 
 /** Own requests, and for who may change the farm everybody's. */
@@ -115,18 +122,3 @@ const question = z.object({
     .refine(isApi, `must be one of ${API_NAMES.join(", ")}`)
     .default("chat"),
 });
-
-function readQuestion(body: string | undefined): z.output<typeof question> {
-  let value: unknown;
-  try {
-    value = JSON.parse(body ?? "");
-  } catch {
-    throw new FarmError("invalid_request", 'Expected a JSON object such as {"model":"qwen3-8b"}.');
-  }
-  const parsed = question.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const param = issue?.path.join(".") ?? "";
-  const message = `${param === "" ? "The body" : param}: ${issue?.message ?? "is not valid"}.`;
-  throw new FarmError("invalid_request", message, param === "" ? {} : { param });
-}

@@ -17,8 +17,17 @@ export function isShown({ report }: WorkerEntry, shows: ShowsModel): boolean {
   return models.length === 0 || models.some(({ id }) => shows(id));
 }
 
-/** One entry of `/farm/workers` (contract section 4), with the reason for a state that is not good. `now`: see `pairAside`. */
-export function farmWorker(worker: WorkerEntry, inflight: InflightView, shows: ShowsModel, now: number): object {
+interface WorkerScene {
+  inflight: InflightView;
+  shows: ShowsModel;
+  /** What is left of its registration, in milliseconds; null: it stands in the file. */
+  leaseMs: number | null;
+  /** See `pairAside`. */
+  now: number;
+}
+
+/** One entry of `/farm/workers` (contract section 4), with the reason for a state that is not good. */
+export function farmWorker(worker: WorkerEntry, { inflight, shows, leaseMs, now }: WorkerScene): object {
   const { name, url, weight, maxConcurrent } = worker.config;
   return {
     name,
@@ -28,6 +37,8 @@ export function farmWorker(worker: WorkerEntry, inflight: InflightView, shows: S
     catalog: worker.catalog,
     weight: weight ?? 1,
     maxConcurrent,
+    registered: leaseMs !== null,
+    ...(leaseMs !== null && { lease_ms: Math.round(leaseMs) }),
     inflight: inflight.worker(name),
     problem: workerProblem(worker, shows, now),
     models: (worker.report?.models ?? [])

@@ -1,5 +1,6 @@
 import type { CatalogPoller } from "../catalog/poller.ts";
 import type { Farm } from "../farm.ts";
+import { readRegistered } from "../registry/read-registered.ts";
 import { farmRequest, queuePlaces } from "../routes/farm-views.ts";
 import type { Question, SharedState } from "./news.ts";
 import { readDrains, type ReadNews, readNews } from "./read-news.ts";
@@ -7,8 +8,8 @@ import { ASK_MS, cancelHere } from "./requests.ts";
 import { SharedCatalog } from "./shared-catalog.ts";
 
 /**
- * Joins the gateways that act as one with this one. Resolves once it is known what was missed before, or when those who
- * know have not answered in time.
+ * Tells the gateways that act as one with this one what it sees, and takes what they tell. Resolves once it is known what
+ * was missed before, or when those who know have not answered in time.
  */
 export async function joinOthers(farm: Farm, poller: CatalogPoller): Promise<void> {
   const { hub, log } = farm;
@@ -31,9 +32,11 @@ export async function joinOthers(farm: Farm, poller: CatalogPoller): Promise<voi
 }
 
 /** Asks for what was missed, and takes what is newer than what is known here. */
-async function catchUp({ hub, drains }: Farm): Promise<void> {
+async function catchUp({ hub, drains, registrar }: Farm): Promise<void> {
   const answers = await hub.ask({ kind: "state" }, ASK_MS);
   for (const state of answers.values()) for (const note of readDrains(state)) drains.take(note);
+  const registered = [...answers.values()].flatMap(readRegistered);
+  await Promise.all(registered.map((worker) => registrar.told(worker)));
 }
 
 function take(farm: Farm, catalog: SharedCatalog, news: ReadNews, from: string): void {
@@ -62,13 +65,19 @@ function take(farm: Farm, catalog: SharedCatalog, news: ReadNews, from: string):
     case "first-byte":
       if (isKnown(news.asked.worker)) farm.firstBytes.answered(news.asked, news.ms, now - news.ageMs);
       break;
+    case "asked":
+      if (farm.catalog.current.union.has(news.key)) farm.use.takeAsked(news.key);
+      break;
+    case "ended":
+      if (farm.catalog.current.union.has(news.key)) farm.placement.ended(news.key, news.figures, news.usage);
+      break;
   }
 }
 
 function answer(farm: Farm, question: Question): unknown {
   switch (question.kind) {
     case "state":
-      return { drains: farm.drains.notes(), registered: [] } satisfies SharedState;
+      return { drains: farm.drains.notes(), registered: farm.registrar.shared() } satisfies SharedState;
     case "requests": {
       const placeOf = queuePlaces(farm.catalog.current, farm.clock.now());
       const wall = farm.clock.wall();
@@ -76,7 +85,7 @@ function answer(farm: Farm, question: Question): unknown {
     }
     case "cancel":
       return cancelHere(farm.live, question.id, question.by) || undefined;
-    default:
+    case "metrics":
       return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import type { PollResult } from "@farmgate/engines";
 import type { CatalogEvent, WorkerConfig } from "../catalog/types.ts";
+import type { UncountedFigures } from "../placement/live/request-figures.ts";
 import type { AskedKind } from "../routing/first-bytes.ts";
 import type { CompleteAnswer } from "../routing/learned.ts";
 import type { RatedAnswer } from "../scheduling/pair-rates.ts";
@@ -7,8 +8,16 @@ import type { RatedAnswer } from "../scheduling/pair-rates.ts";
 /** A worker that announced itself. */
 export interface RegisteredWorker {
   config: WorkerConfig;
+  /** Of one run of its agent. */
+  instance: string;
   /** The announcement holds for so long, from when it was told; in milliseconds. */
   leaseMs: number;
+}
+
+/** Of a request and its answer, as the engine counted them. */
+export interface CountedTokens {
+  prompt: number | null;
+  completion: number | null;
 }
 
 /** An operator's word on a worker. The latest holds, by wall time in milliseconds. */
@@ -29,13 +38,16 @@ export type News =
   | { kind: "polled"; worker: string; ageMs: number; hash: string; result: PollResult | null }
   | { kind: "drain"; note: DrainNote }
   | { kind: "registered"; worker: RegisteredWorker }
-  | { kind: "unregistered"; worker: string }
+  | { kind: "unregistered"; worker: string; instance: string }
   /** The worker answered the conversation whose prefix has this hash. */
   | { kind: "answered-prefix"; hash: string; worker: string }
   /** What whole answers teach: times and costs, speeds, and how long a first byte takes. */
   | { kind: "learned"; worker: string; key: string; answer: CompleteAnswer }
   | { kind: "rated"; worker: string; key: string; answer: RatedAnswer }
-  | { kind: "first-byte"; asked: AskedKind; ms: number | null; ageMs: number };
+  | { kind: "first-byte"; asked: AskedKind; ms: number | null; ageMs: number }
+  /** A request for the model of this key of the catalogue came; and one has ended, where models are placed. */
+  | { kind: "asked"; key: string }
+  | { kind: "ended"; key: string; figures: UncountedFigures; usage: CountedTokens | null };
 
 /** What one of them asks all others. */
 export type Question =

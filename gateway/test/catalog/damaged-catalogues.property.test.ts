@@ -88,7 +88,9 @@ describe("damaged catalogues of every engine", () => {
         const inflight = new Inflight();
         const warmth = { key: "m", name: "m", copies: 0, wanted: 0, trouble: null, note: null };
         const told = [
-          ...catalog.workers.map((worker) => farmWorker(worker, inflight, () => true, 0)),
+          ...catalog.workers.map((worker) =>
+            farmWorker(worker, { inflight, shows: () => true, leaseMs: null, now: 0 }),
+          ),
           ...[...catalog.union.values()].map((model) => farmModel(model, catalog, warmth)),
         ];
         expect(oddNumbers(told)).toEqual([]);

@@ -5,7 +5,7 @@ import { Inflight } from "../../src/state/inflight.ts";
 import { until } from "../support/until.ts";
 import { testRoom } from "./room-hub.ts";
 
-const NEWS: News = { kind: "unregistered", worker: "gone" };
+const NEWS: News = { kind: "unregistered", worker: "gone", instance: "i" };
 
 function own() {
   const inflight = new Inflight();

@@ -19,11 +19,13 @@ export const CROSS_CHECKS: readonly CrossCheck<AgentShape>[] = [
   { reads: ["models", "engines", "memory"], check: checkMemory },
   { reads: ["models", "engines"], check: checkPinned },
   { reads: ["models", "files"], check: checkFiles },
-  { reads: ["keys", "open", "listen"], check: checkDoor },
+  { reads: ["keys", "open", "listen", "gateway"], check: checkDoor },
   { reads: ["keys"], check: checkKeys },
 ];
 
 function checkDoor(config: AgentShape, report: ReportProblem): void {
+  // One that registers has a key for its gateways.
+  if (config.gateway.length > 0) return;
   if (config.keys.length === 0 && !config.open && !isLoopback(config.listen.host)) {
     report(["keys"], `needed to listen on ${config.listen.host}; \`open: true\` allows every caller without one`);
   }

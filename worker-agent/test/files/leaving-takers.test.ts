@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readlink, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { seededRandom } from "@farmgate/shared";
 import { createLog, createSystemClock } from "@farmgate/wire";
 import { expect, it, onTestFinished } from "vitest";
 import { agentConfigSchema, startAgent } from "../../src/index.ts";
@@ -26,6 +27,7 @@ async function source() {
     directory,
     environment: process.env,
     clock: createSystemClock(),
+    random: seededRandom(1),
     log: createLog("agent", "silent"),
     version: "0.1.0",
   });

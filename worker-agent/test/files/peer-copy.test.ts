@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { createServer, connect, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
+import { seededRandom } from "@farmgate/shared";
 import { createLog, createSystemClock } from "@farmgate/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { agentConfigSchema, type RunningAgent, startAgent } from "../../src/index.ts";
@@ -35,6 +36,7 @@ async function agent(name: string, { directory, files, models, keys }: AgentSetu
     directory: directory ?? (await folder({})),
     environment: process.env,
     clock: createSystemClock(),
+    random: seededRandom(1),
     log: createLog("agent", "silent"),
     version: "0.1.0",
   });

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Clock } from "@farmgate/shared";
+import { type Clock, seededRandom } from "@farmgate/shared";
 import { engineOptionsSchema, type RunningEngine, startEngine } from "@farmgate/simulator";
 import { createLog, createSystemClock, type Log } from "@farmgate/wire";
 import { onTestFinished } from "vitest";
@@ -115,6 +115,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     directory,
     environment: process.env,
     clock: options.clock ?? clock,
+    random: seededRandom(1),
     log: options.log ?? createLog("agent", "silent"),
     version: "0.1.0",
   });
