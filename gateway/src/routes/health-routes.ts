@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Catalog } from "../catalog/types.ts";
 import type { Farm } from "../farm.ts";
+import { togetherView } from "./together-view.ts";
 import { workerState } from "./worker-state.ts";
 
 /** The paths that tell other infrastructure how the gateway is. */
@@ -27,7 +28,7 @@ export function healthRoutes(app: FastifyInstance, farm: Farm): void {
       workers: { total: workers.length, serving: workers.filter(canServe).length },
       inflight: farm.inflight.ownTotal(),
       waiting: farm.waitingRoom.size,
-      ...(hub.isShared && { together: { members: hub.members().length, trouble: hub.trouble } }),
+      ...togetherView(hub),
     });
   });
   app.get("/metrics", async (_request, reply) => {
