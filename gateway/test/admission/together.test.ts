@@ -140,6 +140,41 @@ describe("gateways that act as one", () => {
     }
   });
 
+  it("count each of the embedding calls that are joined among those of its key", async () => {
+    const a = await fakeWorker({ m: "warm" }, hangs);
+    const keys = [{ name: "bob", key: "secret", maxConcurrent: 3, admin: true }];
+    const embeddings = { batchWindow: "300ms" };
+    const room = testRoom();
+    const file = { workers: agents({ a }), keys, embeddings };
+    const [first, second] = [
+      await runGateway(file, { hub: room.hub("g0") }),
+      await runGateway(file, { hub: room.hub("g1") }),
+    ];
+    await until("the worker is known", async () => (await fetch(`${first.url}/readyz`)).status === 200);
+    const headers = { authorization: "Bearer secret", "content-type": "application/json" };
+    const embed = (gateway: RunningGateway) =>
+      fetch(`${gateway.url}/v1/embeddings`, { method: "POST", body: '{"model":"m","input":"so"}', headers });
+    const joined = [embed(first), embed(first), embed(first)];
+    await until("they are there as one", () => open(a).length === 1);
+    expect((await errorOf(await embed(second))).code).toBe("rate_limited");
+    const vectors = [0, 1, 2].map((index) => `{"index":${index},"embedding":[1]}`);
+    const { response } = a.request(0);
+    response.writeHead(200, { "content-type": "application/json" }).end(`{"data":[${vectors.join()}]}`);
+    for (const answer of joined) expect((await answer).status).toBe(200);
+    a.answer = completes();
+    await until("their places are free", async () => (await embed(second)).status === 200);
+  });
+
+  it("send no more than its cap to a worker in the order of deadlines either", async () => {
+    const [a, b] = [await fakeWorker({ m: "warm" }, hangs), await fakeWorker({ m: "warm" }, hangs)];
+    const workers = agents({ a, b }, { maxConcurrent: 2 });
+    const { at } = await startTogether(2, { workers, scheduling: "deadline" });
+    const answers = Array.from({ length: 16 }, (_, i) => chat(at(i)));
+    await until("the workers are full", () => open(a).length === 2 && open(b).length === 2);
+    expect(await answerAll([a, b], answers)).toEqual([2, 2]);
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(16).fill(200));
+  });
+
   it("go on alone with their shares of a cap when they cannot hear each other, say so, and meet again", async () => {
     const a = await fakeWorker({ m: "warm" }, hangs);
     const { room, gateways, at } = await startTogether(2, { workers: agents({ a }, { maxConcurrent: 4 }) });
