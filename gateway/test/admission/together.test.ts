@@ -69,11 +69,11 @@ describe("gateways that act as one", () => {
     const [a, b] = [await fakeWorker({ m: "warm" }, hangs), await fakeWorker({ m: "warm" }, hangs)];
     const workers = [...agents({ a }, { maxConcurrent: 3 }), ...agents({ b }, { maxConcurrent: 2 })];
     const { gateways, at } = await startTogether(3, { workers });
-    const answers = Array.from({ length: 40 }, (_, i) => chat(at(i)));
+    const answers = Array.from({ length: 24 }, (_, i) => chat(at(i)));
     await until("the workers are full", () => open(a).length === 3 && open(b).length === 2);
     await until("the others wait", async () => {
       const all = await Promise.all(gateways.map(health));
-      return all.reduce((sum, { body }) => sum + body.waiting, 0) === 35;
+      return all.reduce((sum, { body }) => sum + body.waiting, 0) === 19;
     });
     // Each shows its own; all together show what is there.
     const own = await Promise.all(gateways.map(async (gateway) => (await health(gateway)).body.inflight));
@@ -85,7 +85,7 @@ describe("gateways that act as one", () => {
     const metrics = await metricsOf(at(0));
     expect(metrics).toMatch(/farmgate_gateways 3\n/);
     expect(metrics).toMatch(/farmgate_together_up 1\n/);
-    expect(metrics).toMatch(/farmgate_claims_total\{result="taken"\} 1\d\n/);
+    expect(metrics).toMatch(/farmgate_claims_total\{result="taken"\} \d+\n/);
     await until("nothing is counted any more", async () => {
       const { workers: now } = (await (await fetch(`${at(0).url}/farm/workers`)).json()) as typeof shown;
       return now.every(({ inflight }) => inflight === 0);
