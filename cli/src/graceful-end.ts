@@ -29,6 +29,8 @@ export interface GracefulEndOptions {
 }
 
 export interface GracefulEnd {
+  /** Closes and exits with 0, unless it does so already. */
+  begin(reason: string): void;
   /** Closes and exits with 1. */
   fail(reason: string): void;
   /** Never resolves: the process exits. */
@@ -90,6 +92,7 @@ export function graceful({ io, log, drainMs, close, onHangUp, endHard }: Gracefu
   });
   io.whenParentLeaves(() => begin("the program that started this one has gone"));
   return {
+    begin,
     fail(reason) {
       failure ??= reason;
       begin(reason);

@@ -23,6 +23,8 @@ import { z } from "zod";
 import { checkPlacement, placementSettings } from "./placement/live/settings.ts";
 
 const positiveDuration = duration.refine((ms) => ms > 0, "must be longer than 0");
+const MOST_PROCESSES = 256;
+const PROCESSES_HINT = { error: `must be auto, or a whole number from 1 to ${MOST_PROCESSES}` };
 const modelName = z.string().min(1, "must not be empty").max(300);
 
 const worker = z.strictObject({
@@ -55,6 +57,8 @@ const keyDeadlines = z
 
 const shape = z.strictObject({
   listen: listen(8400),
+  /** Of one gateway on this machine, which act as one behind one door; auto: as many as it has cores. */
+  processes: z.union([z.literal("auto"), wholeNumber(1, MOST_PROCESSES)], PROCESSES_HINT).default(1),
   health: z
     .strictObject({
       interval: positiveDuration.default(5_000),

@@ -4,6 +4,7 @@ import type { FastifyInstance } from "fastify";
 import type { CatalogPoller } from "./catalog/poller.ts";
 import { drainingError } from "./admission/draining-error.ts";
 import type { Farm } from "./farm.ts";
+import { within } from "./within.ts";
 
 /**
  * Stops a gateway: no new connections; new requests, those that are still on their way and those that wait are told
@@ -19,6 +20,7 @@ export async function drainFarm(
   farm.draining = true;
   farm.keeper.stop();
   const saved = farm.placement.stop();
+  const released = farm.placingLease.release();
   farm.log.info(
     { running: farm.live.all().length, waiting: farm.waitingRoom.size + farm.deadlineQueue.size },
     "draining",
@@ -28,28 +30,19 @@ export async function drainFarm(
   for (const call of farm.live.all()) {
     if (call.phase === "receiving" || call.phase === "waiting") call.cancel(drainingError());
   }
-  if (!(await within(farm, farm.live.idle(), farm.config.drain))) {
+  if (!(await within(farm.clock, farm.live.idle(), farm.config.drain))) {
     const stopped = new FarmError("draining", "The gateway stopped before the answer was complete.");
     farm.log.warn({ running: farm.live.all().length }, "the drain time is over: cancelling what still runs");
     for (const call of farm.live.all()) call.cancel(stopped);
   }
   // The last requests are in it.
   farm.recorder.close();
-  await farm.hub.close();
   await server.end(startedAt + farm.config.drain - farm.clock.now(), farm.clock);
-  await Promise.all([poller.stop(), saved]);
+  await Promise.all([poller.stop(), saved, released]);
+  await farm.hub.close();
+  if (farm.siblings !== farm.hub) await farm.siblings.close();
   await farm.upstreams.destroy();
   await app.close();
   farm.accounts.settle();
   farm.log.info({ ms: Math.round(farm.clock.now() - startedAt) }, "stopped");
-}
-
-function within(farm: Farm, work: Promise<void>, ms: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const stopTimer = farm.clock.after(ms, () => resolve(false));
-    void work.then(() => {
-      stopTimer();
-      resolve(true);
-    });
-  });
 }

@@ -28,7 +28,9 @@ import type { Learned } from "./routing/learned.ts";
 import type { NameRules } from "./routing/resolve-name.ts";
 import type { Turns } from "./routing/turns.ts";
 import type { Inflight } from "./state/inflight.ts";
+import type { Drains } from "./together/drains.ts";
 import type { Hub } from "./together/hub.ts";
+import type { PlacingLease } from "./together/placing-lease.ts";
 import type { Recorder } from "./trace/recorder.ts";
 
 /** Everything that a running gateway holds, for those who serve a request with it. */
@@ -41,6 +43,10 @@ export interface Farm {
   readonly mark: string;
   /** The other gateways of this farm. */
   readonly hub: Hub;
+  /** The other processes of this host, for figures that are told as one; `hub` itself where there is no Redis. */
+  readonly siblings: Hub;
+  readonly drains: Drains;
+  readonly placingLease: PlacingLease;
   /** Milliseconds on `clock.now`. */
   readonly startedAt: number;
   /** Replaced as a whole by a reload. */

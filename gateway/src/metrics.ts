@@ -1,11 +1,12 @@
 import { dropSeries, PROCESS_GAUGES } from "@farmgate/wire";
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { type Aggregator, AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { GatheredCounter } from "./gathered-counter.ts";
 import { knownState } from "./catalog/known-state.ts";
 import type { Catalog } from "./catalog/types.ts";
 import type { Warmth } from "./placement/warmth-notes.ts";
 import type { Usage } from "./proxy/usage-tap.ts";
 import type { Claimed, Hub } from "./together/hub.ts";
+import { TogetherMetrics } from "./together/together-metrics.ts";
 
 /** What gauges read at the moment of a scrape. */
 export interface FarmFigures {
@@ -37,10 +38,8 @@ export interface RequestFigures {
   overheadSeconds: number | null;
 }
 
-interface ClaimMetrics {
-  results: Counter<"result">;
-  seconds: Histogram;
-}
+/** What one process' `figures` are, for another one's `text`. */
+export type ProcessFigures = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
 
 /** Every metric of the gateway (contract section 6), in a registry of its own. */
 export class Metrics {
@@ -112,11 +111,11 @@ export class Metrics {
     "kind",
     "result",
   ]);
-  readonly #claims: ClaimMetrics | null;
+  readonly #together: TogetherMetrics | null;
 
   constructor(figures: FarmFigures) {
     this.#catalog = () => figures.catalog();
-    this.#claims = figures.hub === null ? null : this.#together(figures.hub);
+    this.#together = figures.hub === null ? null : new TogetherMetrics(this.#registry, figures.hub);
     this.#gauge("farmgate_queue_depth", "Requests that wait at the gateway", [], (gauge) =>
       gauge.set(figures.waiting()),
     );
@@ -127,37 +126,67 @@ export class Metrics {
       for (const { config } of figures.catalog().workers)
         gauge.set({ worker: config.name }, figures.inflight.ownWorker(config.name));
     });
-    this.#gauge("farmgate_worker_up", "1 while a worker answers its polls", ["worker"], (gauge) => {
-      for (const { config, health } of figures.catalog().workers)
-        gauge.set({ worker: config.name }, health === "healthy" ? 1 : 0);
-    });
-    this.#gauge("farmgate_catalog_age_seconds", "Since a worker's last good catalogue", ["worker"], (gauge) => {
-      for (const { config, catalogAt } of figures.catalog().workers) {
-        if (catalogAt !== null) gauge.set({ worker: config.name }, Math.max(0, figures.now() - catalogAt) / 1_000);
-      }
-    });
-    this.#gauge("farmgate_model_warm", "1 while a model is loaded on a worker", ["worker", "model"], (gauge) => {
-      for (const worker of figures.catalog().workers) {
-        for (const model of worker.report?.models ?? []) {
-          const labels = { worker: worker.config.name, model: model.id };
-          gauge.set(labels, knownState(worker, model) === "warm" ? 1 : 0);
+    this.#gauge(
+      "farmgate_worker_up",
+      "1 while a worker answers its polls",
+      ["worker"],
+      (gauge) => {
+        for (const { config, health } of figures.catalog().workers)
+          gauge.set({ worker: config.name }, health === "healthy" ? 1 : 0);
+      },
+      "max",
+    );
+    this.#gauge(
+      "farmgate_catalog_age_seconds",
+      "Since a worker's last good catalogue",
+      ["worker"],
+      (gauge) => {
+        for (const { config, catalogAt } of figures.catalog().workers) {
+          if (catalogAt !== null) gauge.set({ worker: config.name }, Math.max(0, figures.now() - catalogAt) / 1_000);
         }
-      }
-    });
+      },
+      "min",
+    );
+    this.#gauge(
+      "farmgate_model_warm",
+      "1 while a model is loaded on a worker",
+      ["worker", "model"],
+      (gauge) => {
+        for (const worker of figures.catalog().workers) {
+          for (const model of worker.report?.models ?? []) {
+            const labels = { worker: worker.config.name, model: model.id };
+            gauge.set(labels, knownState(worker, model) === "warm" ? 1 : 0);
+          }
+        }
+      },
+      "max",
+    );
     this.#copies(figures);
-    this.#gauge("farmgate_placement_replicas", "Loaded copies that placement counts", ["model", "pool"], (gauge) => {
-      for (const { model, pool, replicas } of figures.replicas()) gauge.set({ model, pool }, replicas);
-    });
-    this.#gauge("farmgate_breaker_open", "1 while a model is put aside on a worker", ["worker", "model"], (gauge) => {
-      for (const { config, byKey, breakers } of figures.catalog().workers) {
-        // Every pair has its line, so that one that closes is seen to, and none that ever opened is lost.
-        for (const { id } of byKey.values()) gauge.set({ worker: config.name, model: id }, 0);
-        for (const [key, { openUntil }] of breakers) {
-          const model = byKey.get(key)?.id ?? "other";
-          gauge.inc({ worker: config.name, model }, openUntil === null ? 0 : 1);
+    this.#gauge(
+      "farmgate_placement_replicas",
+      "Loaded copies that placement counts",
+      ["model", "pool"],
+      (gauge) => {
+        for (const { model, pool, replicas } of figures.replicas()) gauge.set({ model, pool }, replicas);
+      },
+      "max",
+    );
+    this.#gauge(
+      "farmgate_breaker_open",
+      "1 while a model is put aside on a worker",
+      ["worker", "model"],
+      (gauge) => {
+        for (const { config, byKey, breakers } of figures.catalog().workers) {
+          // Every pair has its line, so that one that closes is seen to, and none that ever opened is lost.
+          for (const { id } of byKey.values()) gauge.set({ worker: config.name, model: id }, 0);
+          for (const [key, { openUntil }] of breakers) {
+            const model = byKey.get(key)?.id ?? "other";
+            gauge.inc({ worker: config.name, model }, openUntil === null ? 0 : 1);
+          }
         }
-      }
-    });
+      },
+      "max",
+    );
     for (const { name, help, read } of PROCESS_GAUGES) this.#gauge(name, help, [], (gauge) => gauge.set(read()));
   }
 
@@ -165,8 +194,23 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Prometheus text. Series of workers that were removed, and of models that nobody lists any more, are dropped. */
-  async text(): Promise<string> {
+  /**
+   * Prometheus text of this process and of `others` together. Series of workers that were removed, and of models that
+   * nobody lists any more, are dropped.
+   */
+  async text(others: readonly ProcessFigures[] = []): Promise<string> {
+    if (others.length > 0) return AggregatorRegistry.aggregate([await this.figures(), ...others]).metrics();
+    await this.#dropGone();
+    return this.#registry.metrics();
+  }
+
+  /** For the `text` of another process. */
+  async figures(): Promise<ProcessFigures> {
+    await this.#dropGone();
+    return this.#registry.getMetricsAsJSON();
+  }
+
+  async #dropGone(): Promise<void> {
     const { union, workers } = this.#catalog();
     const names = workers.map(({ config }) => config.name);
     if (union !== this.#seen.union || names.join() !== this.#seen.workers) {
@@ -178,7 +222,6 @@ export class Metrics {
       const known = new Set([...names, ...lasting]);
       await dropSeries(this.#registry, { worker: (name) => known.has(name), model: (id) => models.has(id) });
     }
-    return this.#registry.metrics();
   }
 
   ended(figures: RequestFigures): void {
@@ -218,8 +261,7 @@ export class Metrics {
 
   /** Another gateway's counts were asked for. */
   claimed(result: Claimed["kind"], seconds: number): void {
-    this.#claims?.results.inc({ result });
-    this.#claims?.seconds.observe(seconds);
+    this.#together?.claimed(result, seconds);
   }
 
   truncated(worker: string): void {
@@ -231,37 +273,36 @@ export class Metrics {
     if (usage.completion !== null) this.#tokens.inc({ model, worker, direction: "completion" }, usage.completion);
   }
 
-  /** Only where several gateways act as one. */
-  #together(hub: Pick<Hub, "members" | "trouble">): ClaimMetrics {
-    this.#gauge("farmgate_gateways", "Gateways that act as one and live", [], (gauge) =>
-      gauge.set(hub.members().length),
-    );
-    this.#gauge("farmgate_together_up", "1 while they can be heard", [], (gauge) =>
-      gauge.set(hub.trouble === null ? 1 : 0),
-    );
-    return {
-      results: this.#counter("farmgate_claims_total", "Places that were claimed among all gateways", ["result"]),
-      seconds: this.#histogram(
-        "farmgate_claim_seconds",
-        "From a claim to its answer",
-        [],
-        [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1],
-      ),
-    };
-  }
-
   #copies({ copies }: FarmFigures): void {
-    this.#gauge("farmgate_model_warm_copies", "Loaded copies that can be counted on", ["model"], (gauge) => {
-      for (const { name, copies: count } of copies.listedWarmth()) gauge.set({ model: name }, count);
-    });
-    this.#gauge("farmgate_keep_warm_wanted", "Copies to be kept warm", ["model"], (gauge) => {
-      for (const { name, wanted } of copies.wantedWarmth()) gauge.set({ model: name }, wanted ?? 0);
-    });
-    this.#gauge("farmgate_keep_warm_missing", "Copies to be kept warm that are not", ["model"], (gauge) => {
-      for (const { name, wanted, copies: count } of copies.wantedWarmth()) {
-        gauge.set({ model: name }, Math.max(0, (wanted ?? 0) - count));
-      }
-    });
+    this.#gauge(
+      "farmgate_model_warm_copies",
+      "Loaded copies that can be counted on",
+      ["model"],
+      (gauge) => {
+        for (const { name, copies: count } of copies.listedWarmth()) gauge.set({ model: name }, count);
+      },
+      "max",
+    );
+    this.#gauge(
+      "farmgate_keep_warm_wanted",
+      "Copies to be kept warm",
+      ["model"],
+      (gauge) => {
+        for (const { name, wanted } of copies.wantedWarmth()) gauge.set({ model: name }, wanted ?? 0);
+      },
+      "max",
+    );
+    this.#gauge(
+      "farmgate_keep_warm_missing",
+      "Copies to be kept warm that are not",
+      ["model"],
+      (gauge) => {
+        for (const { name, wanted, copies: count } of copies.wantedWarmth()) {
+          gauge.set({ model: name }, Math.max(0, (wanted ?? 0) - count));
+        }
+      },
+      "min",
+    );
   }
 
   #counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
@@ -277,11 +318,22 @@ export class Metrics {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] });
   }
 
-  #gauge<L extends string>(name: string, help: string, labelNames: L[], read: (gauge: Gauge<L>) => void): void {
+  /**
+   * `ofAll`: what several processes of one host say together. What all of them see alike is not summed: a process that
+   * has only begun does not know yet what is loaded where and who is up, so the greatest counts, or for an age the least.
+   */
+  #gauge<L extends string>(
+    name: string,
+    help: string,
+    labelNames: L[],
+    read: (gauge: Gauge<L>) => void,
+    ofAll: Aggregator = "sum",
+  ): void {
     const gauge: Gauge<L> = new Gauge({
       name,
       help,
       labelNames,
+      aggregator: ofAll,
       registers: [this.#registry],
       collect: () => {
         gauge.reset();

@@ -12,24 +12,39 @@ export interface Reloaded {
   restartNeeded: string[];
 }
 
-const RESTART_KEYS: ReadonlySet<string> = new Set(["listen", "tls", "redis"]);
+const RESTART_KEYS: ReadonlySet<string> = new Set(["listen", "processes", "tls", "redis"]);
+
+interface Change extends Reloaded {
+  /** What is in force from now on. */
+  config: GatewayConfig;
+  changed: readonly (keyof GatewayConfig)[];
+}
 
 /**
- * Puts a changed configuration in force. What is running goes on; what waits is looked at anew. Throws, with everything as
- * it was, when it would open to all the address that it listens on until a restart.
+ * What a changed configuration comes to while the gateway runs. Throws when it would open to all the address that it
+ * listens on until a restart.
  */
-export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfig): Reloaded {
-  const before = farm.config;
+export function changeOf(before: GatewayConfig, next: GatewayConfig): Change {
   const keys = Object.keys(next) as (keyof GatewayConfig)[];
   const changed = keys.filter((key) => !isDeepStrictEqual(before[key], next[key]));
   const restartNeeded = changed.filter((key) => RESTART_KEYS.has(key));
   const applied = changed.length > restartNeeded.length;
-  if (!applied) return { applied, restartNeeded };
+  if (!applied) return { applied, restartNeeded, changed, config: before };
   // What runs stays as it was started, so that changing it back is no change.
-  const { listen, tls, redis } = before;
-  const config = { ...next, listen, tls, redis };
+  const { listen, processes, tls, redis } = before;
+  const config = { ...next, listen, processes, tls, redis };
   const fault = doorFault(config);
   if (fault !== null) throw new Error(`listen.host: until a restart ${fault}`);
+  return { applied, restartNeeded, changed, config };
+}
+
+/**
+ * Puts a changed configuration in force. What is running goes on; what waits is looked at anew. Throws, with everything as
+ * it was, where `changeOf` does.
+ */
+export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfig): Reloaded {
+  const { applied, restartNeeded, changed, config } = changeOf(farm.config, next);
+  if (!applied) return { applied, restartNeeded };
   farm.config = config;
   farm.names = nameRules(config.models);
   farm.access.configure(accessRules(config));

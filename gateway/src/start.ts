@@ -52,10 +52,19 @@ import { Turns } from "./routing/turns.ts";
 import { drainFarm } from "./drain.ts";
 import { Inflight } from "./state/inflight.ts";
 import { alone } from "./together/alone.ts";
+import { Drains } from "./together/drains.ts";
 import type { Hub } from "./together/hub.ts";
+import { joinOthers } from "./together/join.ts";
+import { meetSiblings } from "./together/siblings.ts";
+import { type OrderRight, PlacingLease } from "./together/placing-lease.ts";
+import { onDuty, pace } from "./together/poll-duty.ts";
 import { Recorder } from "./trace/recorder.ts";
+import { within } from "./within.ts";
 
 const HEADER_BYTES = 32 * 1_024;
+
+/** So long the first requests wait to hear from the other gateways which workers are drained, in milliseconds. */
+const JOIN_MS = 1_000;
 
 export interface GatewayOptions {
   config: GatewayConfig;
@@ -67,6 +76,8 @@ export interface GatewayOptions {
   version: string;
   /** Where it meets the others of its farm; absent: it is the only one. */
   hub?: Hub;
+  /** Where it meets the other processes of its host, whose figures are told as one; absent: there are none. */
+  siblings?: Hub;
 }
 
 export interface RunningGateway {
@@ -82,14 +93,9 @@ export interface RunningGateway {
 
 /** Starts one gateway; resolves once it listens. Rejects when its port is taken. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
-  const { config, clock, random, log } = options;
+  const { config, clock, log } = options;
   const farm = createFarm(options);
-  const poller = new CatalogPoller({
-    clock,
-    random,
-    apply: (event) => applyPolled(farm, event),
-    flowing: (worker, since) => farm.live.flowing(worker, since),
-  });
+  const poller = createPoller(farm);
   farm.catalog.onChange((after, before) => {
     farm.waitingRoom.wake();
     farm.deadlineQueue.wake();
@@ -102,23 +108,31 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     farm.waitingRoom.wake();
     farm.deadlineQueue.wake();
   });
-  await farm.hub.start(farm.inflight);
   const server = new FrontServer(
     {
       body: () => farm.config.limits.body,
       headers: HEADER_BYTES,
       connections: farm.connectionLimit,
       stallMs: () => farm.config.timeouts.caller,
+      handedOver: farm.siblings.isShared,
     },
     clock,
     options.tls,
   );
   const app = await createControl(farm, (control) => server.onRequest(createDoor(farm, control)));
   server.onWebSocket(createSocketDoor(farm));
+  // Before the first request may come, so that it is counted with those of the others.
+  const joined = joinOthers(farm, poller);
+  await meetSiblings(farm);
   const { url, port } = await server.listenOn(config.listen);
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
-  farm.ready = poller.firstRound.then(() => {
+  farm.ready = Promise.all([poller.firstRound, within(clock, joined, JOIN_MS)]).then(() => {
     farm.isReady = true;
+    if (farm.draining) return;
+    farm.placingLease.take(() => {
+      farm.keeper.look();
+      farm.placement.rightChanged();
+    });
     farm.keeper.start();
     farm.placement.start();
   });
@@ -136,11 +150,26 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   };
 }
 
-function applyPolled(farm: Farm, event: CatalogEvent): void {
+function createPoller(farm: Farm): CatalogPoller {
+  const { clock, random, hub } = farm;
+  return new CatalogPoller({
+    clock,
+    random,
+    apply: (event) => applyPolled(farm, event, "here"),
+    applyTold: (event) => applyPolled(farm, event, "elsewhere"),
+    flowing: (worker, since) => farm.live.flowing(worker, since),
+    pace: (worker, reach) => {
+      if (!hub.isShared) return 1;
+      return pace({ isMine: onDuty(worker, hub.members()) === hub.id, isHubAway: hub.trouble !== null }, reach);
+    },
+  });
+}
+
+function applyPolled(farm: Farm, event: CatalogEvent, seen: "here" | "elsewhere"): void {
   if (farm.config.routing.waitOrSwap && event.type === "polled" && event.result.kind === "ok") {
     farm.inflight.polled(event.worker);
   }
-  farm.catalog.apply(event);
+  farm.catalog.apply(event, seen);
 }
 
 function slotsOf(farm: Farm): SlotsView {
@@ -160,7 +189,8 @@ function createFarm(options: GatewayOptions): Farm {
   const keys = new KeyRing(config.keys);
   const names = nameRules(config.models);
   const upstreams = new Upstreams(config.timeouts.connect);
-  const placing = createPlacing(options, { names, catalog, inflight, upstreams }, (kind, result) =>
+  const placingLease = new PlacingLease({ hub, clock, log });
+  const placing = createPlacing(options, { names, catalog, inflight, upstreams, right: placingLease }, (kind, result) =>
     metrics.placed(kind, result),
   );
   const deadlineQueue = new DeadlineQueue({
@@ -187,6 +217,9 @@ function createFarm(options: GatewayOptions): Farm {
     version,
     mark: markOf(id),
     hub,
+    siblings: options.siblings ?? alone(id),
+    drains: new Drains({ clock, hub, catalog }),
+    placingLease,
     startedAt: clock.now(),
     config,
     names,
@@ -228,7 +261,7 @@ type Placing = Pick<Farm, "recentUse" | "lastCopies" | "desk" | "keeper" | "plac
 /** What has models loaded and unloaded; `count` is told of each order of placement. */
 function createPlacing(
   { config, clock, random, log }: GatewayOptions,
-  { names, ...shared }: Pick<Farm, "names" | "catalog" | "inflight" | "upstreams">,
+  { names, ...shared }: Pick<Farm, "names" | "catalog" | "inflight" | "upstreams"> & { right: OrderRight },
   count: (kind: string, result: string) => void,
 ): Placing {
   const recentUse = new RecentUse();

@@ -12,6 +12,7 @@ describe("a gateway file", () => {
     const parsed = parseConfig(gatewayConfigSchema, "workers: []", {});
     expect(parsed.ok && parsed.value).toEqual({
       listen: { host: "127.0.0.1", port: 8400 },
+      processes: 1,
       health: { interval: 5_000, timeout: 2_000, unhealthyAfter: 3, healthyAfter: 1 },
       routing: { strategy: "least-connections", affinity: true, waitOrSwap: false },
       placement: {

@@ -12,6 +12,7 @@ const CATALOGUE = {
   method_not_allowed: { status: 405, type: "invalid_request_error", retry: false },
   timeout_request: { status: 408, type: "timeout_error", retry: true },
   conflict: { status: 409, type: "invalid_request_error", retry: true },
+  stale_order: { status: 409, type: "invalid_request_error", retry: false },
   body_too_large: { status: 413, type: "invalid_request_error", retry: false },
   upgrade_required: { status: 426, type: "invalid_request_error", retry: false },
   rate_limited: { status: 429, type: "rate_limit_error", retry: true },

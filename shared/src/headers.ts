@@ -14,6 +14,8 @@ export const HEADER = {
   dryRun: "x-farmgate-dry-run",
   caller: "x-farmgate-caller",
   hop: "x-farmgate-hop",
+  /** Goes with orders to an agent: grows with each gateway that comes to give them. */
+  fence: "x-farmgate-fence",
 } as const;
 
 /** With which a caller is told of its key's requests a minute; two more are told with it. */

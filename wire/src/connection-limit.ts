@@ -16,6 +16,13 @@ export function isBeyondLimit(socket: Socket): boolean {
   return beyond.has(socket);
 }
 
+interface Limits {
+  /** Read anew for each connection; `Infinity`: none. */
+  connections: () => number;
+  /** They come from another process, which would offer again and again those that Node drops here. */
+  handedOver?: boolean;
+}
+
 /** The connections of a server, the oldest first. */
 export interface Connections {
   /** The open answers of each. */
@@ -39,15 +46,17 @@ export class ConnectionLimit {
   readonly #connections: Connections;
   readonly #clock: Clock;
   readonly #limit: () => number;
+  /** Node closes those of (4) before they cost anything. */
+  readonly #drops: boolean;
   /** Closed, and still among the others until the system has ended them: their places are free already. */
   #closing = 0;
 
-  /** `limit` is read anew for each connection; `Infinity`: none. */
-  constructor(server: Server, connections: Connections, clock: Clock, limit: () => number) {
+  constructor(server: Server, connections: Connections, clock: Clock, limits: Limits) {
     this.#server = server;
     this.#connections = connections;
     this.#clock = clock;
-    this.#limit = limit;
+    this.#limit = limits.connections;
+    this.#drops = limits.handedOver !== true;
     this.#adjust();
     server.on("drop", () => void this.#free(RESERVE)); // (4)
   }
@@ -58,7 +67,10 @@ export class ConnectionLimit {
     const limit = this.#limit();
     const tooMany = this.#connections.answers.size - this.#closing - limit;
     if (tooMany <= 0) return;
-    if (!this.#free(tooMany)) beyond.add(socket); // (3)
+    if (this.#free(tooMany)) return;
+    if (tooMany <= RESERVE)
+      beyond.add(socket); // (3)
+    else this.#close(socket); // (4)
   }
 
   /** False: nobody could go. */
@@ -68,7 +80,7 @@ export class ConnectionLimit {
   }
 
   #adjust(): void {
-    this.#server.maxConnections = this.#limit() + RESERVE; // (4)
+    if (this.#drops) this.#server.maxConnections = this.#limit() + RESERVE; // (4)
   }
 
   #close(socket: Socket): void {

@@ -61,6 +61,8 @@ export interface FrontLimits {
   connections: () => number;
   /** Milliseconds in which a caller may stand still while it sends or reads. */
   stallMs: () => number;
+  /** Connections come from another process, which would offer again and again those that Node drops here. */
+  handedOver?: boolean;
 }
 
 /** The HTTP server of a program: its settings, its refusals of what is no HTTP, and its end. */
@@ -91,7 +93,7 @@ export class FrontServer extends Server {
     this.maxHeadersCount = 0;
     this.#clock = clock;
     const open = { answers: this.#answers, silent: this.#silent, busy: () => this.#busy };
-    const connections = new ConnectionLimit(this, open, clock, limits.connections);
+    const connections = new ConnectionLimit(this, open, clock, limits);
     const stalled = new StalledCallers(this.#answers, clock, limits.stallMs);
     this.on("request", (request, response) => {
       request.url = originForm(request.url ?? "/");

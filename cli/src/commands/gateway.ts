@@ -1,8 +1,9 @@
-import { startGateway } from "@farmgate/gateway";
+import { availableParallelism } from "node:os";
+import { type GatewayConfig, type RunningGateway, startGateway } from "@farmgate/gateway";
 import { formatProblem } from "@farmgate/shared";
-import { createLog } from "@farmgate/wire";
+import { createLog, type Log } from "@farmgate/wire";
 import type { Command } from "commander";
-import { gatewayFiles, pairAnew } from "../config/certificate-files.ts";
+import { gatewayFiles, pairAnew, type WithCertificates } from "../config/certificate-files.ts";
 import { Certificates } from "../config/certificates.ts";
 import { gatewayPart } from "../config/gateway-part.ts";
 import { openConfig, type OpenedConfig } from "../config/open-config.ts";
@@ -10,6 +11,8 @@ import { portFlag } from "../flags.ts";
 import { graceful } from "../graceful-end.ts";
 import type { Io } from "../io.ts";
 import { listening } from "../listening.ts";
+import { GatewayProcesses } from "../processes/gateway-processes.ts";
+import { ownWorker, serveAsProcess } from "../processes/serve-as-process.ts";
 import { fileState, reloadOnChange } from "../reload-on-change.ts";
 import { renewOnChange } from "../renew-certificates.ts";
 
@@ -22,7 +25,12 @@ export function addGatewayCommand(program: Command, io: Io): void {
     .action((options: { config: string; port?: number }) => runGateway(options.config, options.port ?? null, io));
 }
 
+/** A gateway that runs, in this process or as several. */
+type Running = Pick<RunningGateway, "reload" | "renew" | "close"> & { kill?: () => void };
+
 async function runGateway(file: string, port: number | null, io: Io): Promise<void> {
+  const worker = ownWorker();
+  if (worker !== null) return serveAsProcess(worker, io);
   const filesOf = async (opened: OpenedConfig) => {
     const found = new Certificates(opened, io.clock.wall());
     const files = await gatewayFiles(opened, gatewayPart(opened, port), found);
@@ -34,9 +42,9 @@ async function runGateway(file: string, port: number | null, io: Io): Promise<vo
   const { config, tls, opened, found } = await read();
   const log = createLog("gateway");
   for (const warning of found.warnings) log.warn(formatProblem(warning, file));
-  const { clock, random, version } = io;
+  const { clock } = io;
   const gateway = await listening(
-    () => startGateway({ config, tls, clock, random, log, version }),
+    () => started({ config, tls }, io, log, () => end.fail("no process of the gateway runs any more")),
     config.listen,
     port === null ? `listen.port in ${file}` : "--port",
   );
@@ -71,5 +79,21 @@ async function runGateway(file: string, port: number | null, io: Io): Promise<vo
     renewing.stop();
     await gateway.close();
   };
-  await graceful({ io, log, drainMs: () => drainMs, close, onHangUp: () => watching.look() }).ended;
+  const onHangUp = () => watching.look();
+  const end = graceful({ io, log, drainMs: () => drainMs, close, onHangUp, endHard: () => gateway.kill?.() });
+  await end.ended;
+}
+
+async function started(
+  { config, tls }: WithCertificates<GatewayConfig>,
+  io: Io,
+  log: Log,
+  onAllGivenUp: () => void,
+): Promise<Running> {
+  const { clock, random, version } = io;
+  const count = config.processes === "auto" ? availableParallelism() : config.processes;
+  if (count === 1) return startGateway({ config, tls, clock, random, log, version });
+  const processes = new GatewayProcesses({ io, log, config, tls, count, onAllGivenUp });
+  await processes.start();
+  return processes;
 }

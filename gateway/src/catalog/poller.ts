@@ -2,6 +2,8 @@ import { EnginePoll, type PollResult } from "@farmgate/engines";
 import { type CancelTimer, type Clock, isOutOfFiles, type Random } from "@farmgate/shared";
 import { createPollAgent, pollGet } from "@farmgate/wire";
 import type { Agent } from "undici";
+import { isReached, type OwnReach, type ToldPoll, worthOf } from "../together/poll-duty.ts";
+import { within } from "../within.ts";
 import type { CatalogEvent, WorkerConfig } from "./types.ts";
 
 export interface PollerSettings {
@@ -17,6 +19,10 @@ export interface PollerDeps {
   apply: (event: CatalogEvent) => void;
   /** Whether answer bytes of the worker came at or after `since` (ms of `now`): a long stream proves it alive. */
   flowing?: (worker: string, since: number) => boolean;
+  /** After how many intervals the next poll is due, where gateways share them out; absent: after one. */
+  pace?: (worker: string, reach: OwnReach) => number;
+  /** A poll that another gateway made is taken as one of its own. */
+  applyTold?: (event: CatalogEvent) => void;
 }
 
 /** One worker under poll. */
@@ -28,6 +34,9 @@ interface Watched {
   stop: AbortController;
   /** When its last poll was started; null before the first. */
   startedAt: number | null;
+  /** When another gateway last told of a poll that was taken; null: none did. */
+  toldAt: number | null;
+  reach: OwnReach;
   running: Promise<void> | null;
   cancelTimer: CancelTimer;
 }
@@ -44,7 +53,7 @@ export class CatalogPoller {
   readonly #agent = createPollAgent();
   #settings: PollerSettings = { intervalMs: 5_000, timeoutMs: 2_000 };
   #watched = new Map<string, Watched>();
-  #firstRound: Promise<void> | null = null;
+  #firstRound: Promise<unknown> | null = null;
 
   constructor(deps: PollerDeps) {
     this.#deps = deps;
@@ -61,11 +70,11 @@ export class CatalogPoller {
     this.#watched = new Map(workers.map((config) => [config.name, this.#kept(before.get(config.name), config)]));
     for (const [name, watched] of before) if (this.#watched.get(name) !== watched) release(watched);
     const first = [...this.#watched.values()].map((watched) => this.#resume(watched));
-    this.#firstRound ??= this.#within(Promise.all(first), settings.timeoutMs);
+    this.#firstRound ??= within(this.#deps.clock, Promise.all(first), settings.timeoutMs);
   }
 
   /** Settles when every worker of the first configuration was polled once, or `timeoutMs` after it. */
-  get firstRound(): Promise<void> {
+  get firstRound(): Promise<unknown> {
     return this.#firstRound ?? Promise.resolve();
   }
 
@@ -73,6 +82,34 @@ export class CatalogPoller {
   pollNow(worker: string): Promise<void> {
     const watched = this.#watched.get(worker);
     return watched === undefined ? Promise.resolve() : this.#run(watched);
+  }
+
+  /** Takes a poll that another gateway made, or makes one of its own where that is safer; unknown names do nothing. */
+  told(worker: string, poll: ToldPoll): void {
+    const watched = this.#watched.get(worker);
+    if (watched === undefined) return;
+    const { clock, applyTold } = this.#deps;
+    const { reach, startedAt, running } = watched;
+    const own = { reach, startedAt, isRunning: running !== null, intervalMs: this.#settings.intervalMs };
+    const worth = worthOf(poll, own, clock.now());
+    if (worth === "poll") void this.#run(watched);
+    if (worth !== "take" || poll.result === null) return;
+    watched.toldAt = clock.now();
+    this.#schedule(watched);
+    applyTold?.({ type: "polled", worker, startedAt: poll.startedAt, result: poll.result });
+  }
+
+  /** A request had no luck with the worker: the next poll that counts is one of its own. */
+  doubt(worker: string): void {
+    const watched = this.#watched.get(worker);
+    if (watched === undefined || watched.reach === "missed" || watched.reach === "doubted") return;
+    watched.reach = "doubted";
+    if (watched.running === null) this.#schedule(watched);
+  }
+
+  /** Polls are shared out anew. */
+  reschedule(): void {
+    for (const watched of this.#watched.values()) if (watched.running === null) this.#schedule(watched);
   }
 
   /** Ends every poll and timer. */
@@ -95,7 +132,8 @@ export class CatalogPoller {
       return answer;
     };
     const poll = new EnginePoll(config.engine, get);
-    return { config, poll, agent, stop, startedAt: null, running: null, cancelTimer: () => {} };
+    const nothingYet = { startedAt: null, toldAt: null, reach: "unknown", running: null } as const;
+    return { config, poll, agent, stop, ...nothingYet, cancelTimer: () => {} };
   }
 
   /** A new worker is polled at once, one under way goes on, and any other keeps its pace at the new interval. */
@@ -108,9 +146,13 @@ export class CatalogPoller {
 
   #schedule(watched: Watched): void {
     watched.cancelTimer();
-    const { clock, random } = this.#deps;
-    const spread = 1 + JITTER * (2 * random() - 1);
-    const due = (watched.startedAt ?? clock.now()) + this.#settings.intervalMs * spread;
+    const { clock, random, pace } = this.#deps;
+    const { startedAt, toldAt, reach, config } = watched;
+    const spread = (1 + JITTER * (2 * random() - 1)) * (pace?.(config.name, reach) ?? 1);
+    // Who has doubts waits for its own poll, whatever it is told.
+    const isSure = reach === "reached" || reach === "unknown";
+    const last = isSure && toldAt !== null ? Math.max(toldAt, startedAt ?? toldAt) : startedAt;
+    const due = (last ?? clock.now()) + this.#settings.intervalMs * spread;
     watched.cancelTimer = clock.after(Math.max(0, due - clock.now()), () => void this.#run(watched));
   }
 
@@ -131,6 +173,7 @@ export class CatalogPoller {
     const result = await watched.poll.run().catch(unreadable);
     if (watched.stop.signal.aborted || result === null) return;
     const worker = watched.config.name;
+    watched.reach = isReached(result) ? "reached" : "missed";
     apply({ type: "polled", worker, startedAt, result: this.#withStreams(worker, since ?? startedAt, result) });
   }
 
@@ -138,16 +181,6 @@ export class CatalogPoller {
   #withStreams(worker: string, since: number, result: PollResult): PollResult {
     if (result.kind !== "dead" || this.#deps.flowing?.(worker, since) !== true) return result;
     return { kind: "no_catalog", engine: null, reason: `its catalogue: ${result.reason}; its answers still flow` };
-  }
-
-  #within(work: Promise<unknown>, ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#deps.clock.after(ms, resolve);
-      void work.finally(() => {
-        cancel();
-        resolve();
-      });
-    });
   }
 }
 

@@ -30,8 +30,8 @@ export type CatalogEvent =
   | { type: "disowned"; worker: string; model: string; api?: Api; reason: string }
   /** The pair's load failed. */
   | { type: "load_failed"; worker: string; model: string }
-  /** A request failed by the pair's own fault. */
-  | ({ type: "faulted"; worker: string } & PairFault)
+  /** A request failed by the pair's own fault; `unreached`: no connection came about. */
+  | ({ type: "faulted"; worker: string; unreached?: boolean } & PairFault)
   /** Nothing comes of the pair, for longer than it takes. */
   | ({ type: "silent"; worker: string } & PairSilence)
   /** A request was sent that is the trial of an open breaker, if one is due; and that very one has ended. */

@@ -2,6 +2,7 @@ import type { Clock } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
 import type { CatalogStore } from "../catalog/store.ts";
 import type { InflightView } from "../routing/types.ts";
+import type { OrderRight } from "../together/placing-lease.ts";
 import { decideLoads, type LoadOrder, type PlacementView } from "./decide-loads.ts";
 import type { LastCopiesView } from "./last-copies.ts";
 import type { OrderDesk } from "./order-desk.ts";
@@ -22,6 +23,7 @@ export interface KeeperDeps {
   inflight: InflightView;
   recentUse: RecentUseView;
   lastCopies: LastCopiesView;
+  right: Pick<OrderRight, "isHeld">;
 }
 
 /** Keeps the wanted warm copies: sends the orders that `decideLoads` decides on, and says where copies are missing. */
@@ -52,6 +54,11 @@ export class Keeper {
     this.#unsubscribe = this.#deps.catalog.onChange(() => this.#lookSoon());
     this.#look();
     this.#tickSoon();
+  }
+
+  /** The right to order was won or lost. */
+  look(): void {
+    if (this.#started) this.#lookSoon();
   }
 
   /** Sends no more orders, and ends those that are being sent. */
@@ -109,6 +116,7 @@ export class Keeper {
     this.#cancelLook?.();
     this.#cancelLook = null;
     this.#deps.desk.look(new Set(this.wanted.map(({ key }) => key)));
+    if (!this.#deps.right.isHeld) return;
     for (const load of decideLoads(this.wanted, this.view())) void this.#order(load);
   }
 

@@ -3,6 +3,7 @@ import { type Clock, formatDuration } from "@farmgate/shared";
 import type { Log, Upstreams } from "@farmgate/wire";
 import type { CatalogStore } from "../catalog/store.ts";
 import type { WorkerEntry } from "../catalog/types.ts";
+import type { OrderRight } from "../together/placing-lease.ts";
 import { loadCalls } from "./load-calls.ts";
 import { forgotten, NO_ORDERS, observed, type OrderBook, ordered, orderFailed, pauseAfter } from "./orders.ts";
 import { type OrderAnswer, sendOrder } from "./send-order.ts";
@@ -12,6 +13,7 @@ export interface DeskDeps {
   log: Log;
   catalog: CatalogStore;
   upstreams: Pick<Upstreams, "fresh">;
+  right: OrderRight;
 }
 
 /** One model on one worker: `key` is the `nameKey` that it is wanted under, `model` the worker's own spelling. */
@@ -36,7 +38,15 @@ export interface FailedUnload extends OrderedPair {
   retryAt: number;
 }
 
-const NOT_TAKEN: OrderAnswer = { reason: "it is not there any more", status: null, done: false, refused: false };
+const NOT_TAKEN: OrderAnswer = {
+  reason: "it is not there any more",
+  status: null,
+  done: false,
+  refused: false,
+  outdated: false,
+};
+
+const NOT_OURS: OrderAnswer = { ...NOT_TAKEN, reason: "another gateway orders now", outdated: true };
 
 /** Sends orders to load and to unload, and remembers what became of them. Whoever orders asks its books first. */
 export class OrderDesk {
@@ -111,6 +121,10 @@ export class OrderDesk {
     const wasFailed = target.state === "failed";
     this.#book = ordered(this.#book, { worker, key, model, wasFailed }, this.#deps.clock.now());
     const answer = await this.#send(entry, pair, loadCalls(entry.engine, target));
+    if (answer.outdated) {
+      this.#book = forgotten(this.#book, worker, key);
+      return answer;
+    }
     if (answer.reason === null || this.stopped) return answer;
     this.#deps.log.warn({ worker, model, reason: answer.reason }, "an order to load a model failed");
     this.#book = orderFailed(this.#book, worker, key, answer.reason, this.#deps.clock.now());
@@ -148,7 +162,7 @@ export class OrderDesk {
       return answer;
     }
     this.#unloads.delete(worker);
-    if (this.stopped) return answer;
+    if (this.stopped || answer.outdated) return answer;
     log.warn({ worker, model, reason: answer.reason }, "an order to unload a model failed");
     const failures = (this.#failedUnloads.get(id)?.failures ?? 0) + 1;
     this.#failedUnloads.set(id, { ...pair, reason: answer.reason, failures, retryAt: now + pauseAfter(failures) });
@@ -168,11 +182,16 @@ export class OrderDesk {
     calls: readonly EngineCall[],
     loads = true,
   ): Promise<OrderAnswer> {
-    const { catalog, clock, upstreams } = this.#deps;
+    const { catalog, clock, upstreams, right } = this.#deps;
+    if (!right.isHeld) return NOT_OURS;
+    const { fence } = right;
     // Not one of the kept connections: a stale one would look like a worker that refuses.
     const upstream = upstreams.fresh(entry.config);
-    const answer = await sendOrder(upstream, clock, entry.config.apiKey, calls, this.#stop.signal);
+    const sender = { apiKey: entry.config.apiKey, fence: entry.engine === "agent" ? fence : null };
+    const answer = await sendOrder(upstream, clock, sender, calls, this.#stop.signal);
     void upstream.pool.destroy();
+    // Sent as its holder, it came too late: that is nothing against the worker.
+    if (answer.outdated && fence !== null) right.outdated(fence);
     // Some engines never tell what they have loaded.
     if (loads && answer.done) catalog.apply({ type: "answered", worker, model, at: clock.now() });
     return answer;

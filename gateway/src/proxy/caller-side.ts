@@ -12,7 +12,7 @@ import type { Call, Received } from "./call.ts";
 import { answerHeaders } from "./headers.ts";
 import { fitsOpenStream, OpenedAnswer } from "./opened-answer.ts";
 import { tellAnswered, tellEnded, tellOther } from "./tell-catalog.ts";
-import { tellFirstByte, tellLearned, tellRate } from "./tell-learned.ts";
+import { tellFirstByte, tellLearned, tellPrefix, tellRate } from "./tell-learned.ts";
 import { toldFault } from "./told-fault.ts";
 
 /** An answer that was passed on, up to its end or to where it broke. */
@@ -96,7 +96,7 @@ export class CallerSide implements AttemptTarget {
     call.tap.packed = isPacked(rawHeaders);
     if (status >= 300) return;
     tellAnswered(this.#farm, call);
-    if (call.prefix !== null) this.#farm.affinity.answered(call.prefix, this.worker);
+    tellPrefix(this.#farm, call, this.worker);
   }
 
   write(chunk: Buffer): boolean {

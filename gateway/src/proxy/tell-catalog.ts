@@ -13,6 +13,7 @@ export function tellCatalog(farm: Farm, call: Call, choice: Choice, failed: Fail
     tellFault(farm, call, worker, faultWords(failed), {
       stalled: false,
       broke: failed.by === "connection" && failed.kind === "reset",
+      unreached: failed.by === "connection" && failed.phase === "connect",
     });
   if (failed.by === "connection") {
     if (failed.kind === "refused") farm.catalog.apply({ type: "refused", worker });
@@ -45,7 +46,7 @@ function tellFault(
   call: Call,
   worker: string,
   reason: string,
-  how: Pick<PairFault, "stalled" | "broke">,
+  how: Pick<PairFault, "stalled" | "broke"> & { unreached?: boolean },
 ): void {
   const { upstreamModel: model, askedAt } = call;
   farm.catalog.apply({ type: "faulted", worker, model, sentAt: askedAt ?? farm.clock.now(), reason, ...how });

@@ -4,8 +4,8 @@ import { z } from "zod";
 import { allowedModels, type Visitor } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import { explainNow } from "../proxy/dry-run.ts";
-import type { LiveRequest } from "../proxy/live-requests.ts";
 import { keyAllows, resolveName } from "../routing/resolve-name.ts";
+import { cancelElsewhere, cancelHere, requestsElsewhere } from "../together/requests.ts";
 import { NONE_SPENT } from "../routing/ways.ts";
 import { waysOf } from "../translate/ways.ts";
 import { placementView } from "./placement-view.ts";
@@ -30,23 +30,34 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
   app.get("/farm/placement", ({ caller }) => {
     const { session } = farm.placement;
     const { book: orders, failedUnloads: unloads } = farm.desk;
-    const scene = { session, catalog: farm.catalog.current, orders, unloads, now: farm.clock.now() };
+    const ordersHere = farm.hub.isShared ? farm.placingLease.isHeld : null;
+    const scene = { session, catalog: farm.catalog.current, orders, unloads, now: farm.clock.now(), ordersHere };
     return { placement: placementView(scene, shownTo(farm, caller), shownPatterns(caller).includes("*")) };
   });
-  app.get("/farm/requests", ({ caller }) => {
+  app.get("/farm/requests", async ({ caller }) => {
     const placeOf = queuePlaces(farm.catalog.current, farm.clock.now());
     const now = farm.clock.wall();
-    const shown = farm.live.all().filter((live) => caller.key === null || mayTouch(caller, live));
-    return { requests: shown.map((live) => farmRequest(live, placeOf(live), now)) };
+    const shown = farm.live.all().filter((live) => caller.key === null || isOwn(caller, live.callerName));
+    const here = shown.map((live) => farmRequest(live, placeOf(live), now));
+    if (!farm.hub.isShared) return { requests: here };
+    const elsewhere = await requestsElsewhere(farm.hub);
+    return {
+      requests: [
+        ...here.map((request) => ({ ...request, gateway: farm.hub.id })),
+        ...elsewhere.filter((request) => caller.key === null || isOwn(caller, request.caller)),
+      ],
+    };
   });
-  app.delete<{ Params: { id: string } }>("/farm/requests/:id", (request, reply) => {
-    const live = farm.live.get(request.params.id);
-    if (request.caller.key === null) onlyAdmins(request.caller);
-    if (live === undefined || !mayTouch(request.caller, live)) {
-      throw new FarmError("not_found", `No request "${request.params.id.slice(0, 200)}" is under way.`);
+  app.delete<{ Params: { id: string } }>("/farm/requests/:id", async (request, reply) => {
+    const { id } = request.params;
+    const { caller } = request;
+    if (caller.key === null) onlyAdmins(caller);
+    // An operator may end anybody's, a key its own.
+    const by = caller.changes ? null : (caller.key?.name ?? "");
+    if (!cancelHere(farm.live, id, by) && !(farm.hub.isShared && (await cancelElsewhere(farm.hub, id, by)))) {
+      throw new FarmError("not_found", `No request "${id.slice(0, 200)}" is under way.`);
     }
-    live.cancel(new FarmError("cancelled", "The request was cancelled by an operator."));
-    return reply.code(200).send({ id: live.id, cancelled: true });
+    return reply.code(200).send({ id, cancelled: true });
   });
   for (const type of ["drain", "resume"] as const) {
     app.post<{ Params: { name: string } }>(`/farm/workers/:name/${type}`, (request) => {
@@ -54,7 +65,7 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
       onlyAdmins(request.caller);
       const find = () => farm.catalog.current.workers.find(({ config }) => config.name === name);
       if (find() === undefined) throw new FarmError("not_found", `No worker is named "${name.slice(0, 200)}".`);
-      farm.catalog.apply({ type, worker: name });
+      farm.drains.order(name, type === "drain");
       farm.log.info({ worker: name, by: request.caller.name }, type === "drain" ? "worker drained" : "worker resumed");
       const worker = find();
       if (worker === undefined) return {};
@@ -76,8 +87,8 @@ export function farmRoutes(app: FastifyInstance, farm: Farm): void {
 }
 
 /** Own requests, and for who may change the farm everybody's. */
-function mayTouch({ changes, key }: Visitor, live: LiveRequest): boolean {
-  return changes || (key !== null && live.callerName === key.name);
+function isOwn({ changes, key }: Visitor, callerName: string): boolean {
+  return changes || (key !== null && callerName === key.name);
 }
 
 function onlyAdmins({ changes }: Visitor): void {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Catalog } from "../catalog/types.ts";
 import type { Farm } from "../farm.ts";
+import { loadOfAll, metricsOfAll } from "../together/siblings.ts";
 import { togetherView } from "./together-view.ts";
 import { workerState } from "./worker-state.ts";
 
@@ -16,8 +17,9 @@ export function healthRoutes(app: FastifyInstance, farm: Farm): void {
       .type("text/plain")
       .send(text);
   });
-  app.get("/health", (_request, reply) => {
-    const { hub, catalog } = farm;
+  app.get("/health", async (_request, reply) => {
+    const { hub, siblings, catalog } = farm;
+    const load = await loadOfAll(farm);
     const { workers } = catalog.current;
     const status = farmStatus(catalog.current, hub.trouble);
     return reply.code(status === "down" ? 503 : 200).send({
@@ -26,15 +28,14 @@ export function healthRoutes(app: FastifyInstance, farm: Farm): void {
       draining: farm.draining,
       uptime_s: Math.round((farm.clock.now() - farm.startedAt) / 1_000),
       workers: { total: workers.length, serving: workers.filter(canServe).length },
-      inflight: farm.inflight.ownTotal(),
-      waiting: farm.waitingRoom.size,
+      ...load,
+      ...(siblings.isShared && { processes: siblings.members().length }),
       ...togetherView(hub),
     });
   });
-  app.get("/metrics", async (_request, reply) => {
+  app.get("/metrics", (_request, reply) => {
     void reply.type(farm.metrics.contentType);
-    farm.accounts.settle();
-    return farm.metrics.text();
+    return metricsOfAll(farm);
   });
 }
 

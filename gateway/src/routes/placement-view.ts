@@ -13,6 +13,8 @@ export interface PlacementScene {
   orders: OrderBook;
   unloads: Iterable<FailedUnload>;
   now: number;
+  /** Whether this gateway is the one that orders; null: there is no other. */
+  ordersHere: boolean | null;
 }
 
 /**
@@ -20,17 +22,19 @@ export interface PlacementScene {
  * The planner's own words name any model: they are for who sees all.
  */
 export function placementView(
-  { session, catalog, orders, unloads, now }: PlacementScene,
+  { session, catalog, orders, unloads, now, ordersHere }: PlacementScene,
   shows: ShowsModel,
   all: boolean,
 ): object {
-  if (session === null) return { mode: "off" };
+  const orderer = ordersHere === null ? {} : { orders_come_from: ordersHere ? "this gateway" : "another gateway" };
+  if (session === null) return { mode: "off", ...orderer };
   const nameOf = (key: string) => catalog.union.get(key)?.id ?? key;
   const { settings, trouble, plan, acted, deeds } = session;
   const seen = (key: string) => shows(nameOf(key));
   const planned = acted?.guarded.filter(({ key }) => seen(key)) ?? [];
   return {
     mode: settings.mode,
+    ...orderer,
     trouble,
     target_ms: settings.target,
     share: settings.share,

@@ -22,6 +22,11 @@ export class Affinity {
 
   /** The worker answers this conversation. */
   answered(prefix: PrefixHashes, worker: string): void {
-    if (prefix.whole !== null) this.#workers.set(prefix.whole, worker);
+    if (prefix.whole !== null) this.told(prefix.whole, worker);
+  }
+
+  /** The worker answers the conversation whose turns have this hash, as another gateway saw. */
+  told(whole: string, worker: string): void {
+    this.#workers.set(whole, worker);
   }
 }

@@ -54,7 +54,8 @@ export type Claimed =
 export interface Lease {
   /**
    * A number that grows with each new holder, while it is held here; null: it is not. Sent along with what is ordered,
-   * so that an order of an earlier holder can be refused.
+   * so that an order of an earlier holder can be refused. It must grow over restarts of whatever counts it too, or else
+   * nobody's orders would be taken any more: so it is at least the wall time in milliseconds when it was won.
    */
   readonly fence: number | null;
   /** Told when it is won and when it is lost. */
@@ -120,7 +121,10 @@ export interface Hub {
   onNews(listener: (news: News, from: string) => void): () => void;
   /** Asks all others; resolves with the answers that came within `timeoutMs`, by member. */
   ask(question: Question, timeoutMs: number): Promise<ReadonlyMap<string, unknown>>;
-  /** What others get for their questions; undefined: nothing, which they need not wait for. */
+  /**
+   * What others get for their questions: the first answer of all who are asked here that is not undefined; undefined:
+   * nothing, which they need not wait for.
+   */
   onQuestion(answer: (question: Question, from: string) => unknown): () => void;
 
   lease(name: string): Lease;

@@ -8,7 +8,7 @@ import { testRoom, type TestRoom } from "../together/room-hub.ts";
 interface Together {
   room: TestRoom;
   gateways: RunningGateway[];
-  at(i: number): RunningGateway;
+  at: (i: number) => RunningGateway;
 }
 
 async function startTogether(count: number, file: Record<string, unknown>): Promise<Together> {
@@ -106,7 +106,7 @@ describe("gateways that act as one", () => {
     const { at } = await startTogether(2, { workers: agents({ a, b }) });
     const answers = Array.from({ length: 6 }, () => chat(at(0)));
     await until("all are there", () => open(a).length + open(b).length === 6);
-    expect([open(a).length, open(b).length].sort()).toEqual([0, 6]);
+    expect(Math.max(open(a).length, open(b).length)).toBe(6);
     await answerAll([a, b], answers);
   });
 
@@ -132,7 +132,7 @@ describe("gateways that act as one", () => {
     expect(await errorOf(third)).toMatchObject({ status: 429, code: "rate_limited" });
     await answerAll([a], held);
     const remaining = (await Promise.all(held)).map((answer) => answer.headers.get("x-ratelimit-remaining-requests"));
-    expect(remaining.sort()).toEqual(["1", "2"]);
+    expect(new Set(remaining)).toEqual(new Set(["1", "2"]));
     a.answer = completes();
     expect((await bob(second)).status).toBe(200);
     for (const gateway of [first, second]) {

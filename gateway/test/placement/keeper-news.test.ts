@@ -10,6 +10,7 @@ import { RecentUse } from "../../src/placement/recent-use.ts";
 import { Inflight } from "../../src/state/inflight.ts";
 import { workerConfig } from "../catalog/farm.ts";
 import { steppedClock } from "../support/stepped-clock.ts";
+import { soleRight } from "./sole-right.ts";
 
 /** A keeper of workers a and b, on a clock that is moved by hand, and what it logs. */
 function keeperOf() {
@@ -25,8 +26,17 @@ function keeperOf() {
   const catalog = new CatalogStore(clock, { unhealthyAfter: 3, healthyAfter: 1 });
   const recentUse = new RecentUse();
   const lastCopies = new LastCopies(recentUse);
-  const desk = new OrderDesk({ clock, log, catalog, upstreams });
-  const keeper = new Keeper({ clock, log, catalog, desk, inflight: new Inflight(), recentUse, lastCopies });
+  const desk = new OrderDesk({ clock, log, catalog, upstreams, right: soleRight });
+  const keeper = new Keeper({
+    clock,
+    log,
+    catalog,
+    desk,
+    inflight: new Inflight(),
+    recentUse,
+    lastCopies,
+    right: soleRight,
+  });
   catalog.apply({ type: "configured", workers: ["a", "b"].map((name) => workerConfig(name)) });
   /** The models' states on both, and what is said in so much time. */
   const after = (seconds: number, states: readonly [ModelState, ModelState]): string[] => {

@@ -87,6 +87,7 @@ class World implements LanHost {
       random: seededRandom(options.seed + 1),
       log: SILENT,
       count: () => {},
+      right: { isHeld: true },
     });
     // What a farm has learned before is no part of its file.
     this.#placement.configure({ ...farm.gateway.placement, stateDir: null });

@@ -13,6 +13,7 @@ import { linesOf, type ReadLog } from "./model-log.ts";
 import { addFiles } from "./file-routes.ts";
 import { decoded } from "./decoded.ts";
 import type { ModelOrders } from "./model-orders.ts";
+import { OrderFence } from "./order-fence.ts";
 
 export interface ControlContext {
   identity: Identity;
@@ -91,16 +92,18 @@ function addReading(app: FastifyInstance, context: ControlContext): void {
 
 function addOrders(app: FastifyInstance, context: ControlContext): void {
   const { models, executor, orders } = context;
-  app.post("/models/*", async ({ caller, url }, reply) => {
+  const fence = new OrderFence();
+  app.post("/models/*", async ({ caller, url, headers }, reply) => {
     const match = /^\/models\/(.+)\/(log|load|unload)$/.exec(pathOf(url));
     if (match === null) throw new FarmError("not_found", MODEL_PATHS);
     if (match[2] === "log") refuseMethod(reply, "GET, HEAD", url);
     const model = allowedModel(decoded(match[1] ?? ""), models, caller);
+    if (match[2] === "unload") onlyAdmins(caller);
+    fence.pass(headers[HEADER.fence]);
     if (match[2] === "load") {
       orders.load(model, requestId(reply));
       return reply.code(202).send({ model: model.name, state: stateOf(executor, model) });
     }
-    onlyAdmins(caller);
     await orders.unload(model, requestId(reply));
     return { model: model.name, state: stateOf(executor, model) };
   });

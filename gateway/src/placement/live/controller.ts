@@ -3,6 +3,7 @@ import type { Log } from "@farmgate/wire";
 import type { CatalogStore } from "../../catalog/store.ts";
 import type { Served } from "../../proxy/accounts.ts";
 import type { InflightByModel } from "../../routing/types.ts";
+import type { OrderRight } from "../../together/placing-lease.ts";
 import type { Keeper } from "../keeper.ts";
 import type { OrderDesk, OrderedPair } from "../order-desk.ts";
 import { Deeds } from "./deeds.ts";
@@ -36,6 +37,7 @@ export interface ControllerDeps {
   /** How it plans; absent: by the two pools. */
   planner?: (settings: PlacementSettings) => Planner;
   count(kind: string, result: string): void;
+  right: Pick<OrderRight, "isHeld">;
 }
 
 /** Changes of one plan that are said one by one. */
@@ -129,6 +131,15 @@ export class PlacementController {
   start(): void {
     this.#started = true;
     if (this.#session !== null) this.#tickSoon();
+  }
+
+  /** The right to order was won or lost: what was begun is the other's now, and what was planned is outdated. */
+  rightChanged(): void {
+    const session = this.#session;
+    if (session === null || this.#deps.right.isHeld) return;
+    session.deeds.endMoves();
+    session.plan = null;
+    session.acted = null;
   }
 
   /** Resolves once what was learned is written. */
@@ -227,6 +238,8 @@ export class PlacementController {
     const { union, workers } = catalog.current;
     const listed = new Set([...union.values()].map(({ key }) => key));
     seen.keepOnly(listed, new Set(workers.map(({ config }) => config.name)));
+    // Who plans is who orders: two plans at once would undo each other's work.
+    if (!this.#deps.right.isHeld) return null;
     session.deeds.look();
     const inUse = seen.inUse(now);
     const { oracle } = session.learning;

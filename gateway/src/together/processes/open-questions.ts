@@ -42,6 +42,6 @@ export class OpenQuestions {
   }
 
   endAll(): void {
-    for (const open of [...this.#open.values()]) open.end();
+    for (const open of this.#open.values()) open.end();
   }
 }

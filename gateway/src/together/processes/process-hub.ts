@@ -4,6 +4,7 @@ import type { News, Question } from "../news.ts";
 import { HeardOthers } from "./heard-others.ts";
 import { HeldLease } from "./held-lease.ts";
 import type { FromRoom, Port, ToRoom } from "./messages.ts";
+import { OpenClaims } from "./open-claims.ts";
 import { OpenQuestions } from "./open-questions.ts";
 import { Outbox } from "./outbox.ts";
 import { OwnReport } from "./own-report.ts";
@@ -11,6 +12,8 @@ import { readCounts, sentCounts } from "./sent-counts.ts";
 
 /** Changed counts are told at the latest after so many milliseconds; a claim takes them along. */
 const GATHER_MS = 5;
+/** A claim that has no answer for so long is decided alone, in milliseconds: the room's process hangs, or cannot keep up. */
+const CLAIM_MS = 1_000;
 /** What the others had is believed for so long after they could be heard last, in milliseconds. */
 const BELIEVED_MS = 10_000;
 
@@ -33,7 +36,7 @@ export class ProcessHub implements Hub {
   readonly #port: Port<FromRoom, ToRoom>;
   readonly #outbox: Outbox<ToRoom>;
   readonly #questions: OpenQuestions;
-  readonly #claims = new Map<number, (claimed: Claimed) => void>();
+  readonly #claims: OpenClaims;
   readonly #leases = new Map<string, HeldLease>();
   readonly #onChange = new Set<() => void>();
   readonly #onNews = new Set<(news: News, from: string) => void>();
@@ -41,7 +44,6 @@ export class ProcessHub implements Hub {
   #members: readonly string[];
   #report: OwnReport | null = null;
   #joined: () => void = () => {};
-  #lastClaim = 0;
   #answered = 0;
   #tellingCounts: CancelTimer | null = null;
   #forgetting: CancelTimer = () => {};
@@ -52,6 +54,7 @@ export class ProcessHub implements Hub {
     this.#port = port;
     this.#members = [id];
     this.#questions = new OpenQuestions(clock);
+    this.#claims = new OpenClaims(clock, CLAIM_MS);
     this.#outbox = new Outbox((messages) => this.#send(messages));
     port.listen({
       messages: (messages) => this.#heard(messages),
@@ -83,10 +86,9 @@ export class ProcessHub implements Hub {
 
   claim(claim: Claim): Promise<Claimed> {
     if (!this.#isIn) return Promise.resolve({ kind: "alone" });
-    this.#lastClaim += 1;
-    const number = this.#lastClaim;
+    const { number, answer } = this.#claims.begin();
     this.#outbox.post({ kind: "claim", number, claim });
-    return new Promise((resolve) => this.#claims.set(number, resolve));
+    return answer;
   }
 
   counted(worker: string | null): void {
@@ -147,8 +149,7 @@ export class ProcessHub implements Hub {
   #lost(): void {
     this.#joined();
     this.#outbox.clear();
-    for (const claimed of this.#claims.values()) claimed({ kind: "alone" });
-    this.#claims.clear();
+    this.#claims.endAll();
     this.#questions.endAll();
     for (const lease of this.#leases.values()) lease.set(null);
     this.#forgetting();
@@ -170,8 +171,7 @@ export class ProcessHub implements Hub {
     switch (message.kind) {
       case "claimed":
         this.#answered = message.number;
-        this.#claims.get(message.number)?.(message.claimed);
-        this.#claims.delete(message.number);
+        this.#claims.answered(message.number, message.claimed);
         if (message.claimed.kind === "taken" && message.claimed.worker !== null) {
           this.#report?.changed(message.claimed.worker);
         }

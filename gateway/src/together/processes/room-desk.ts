@@ -77,7 +77,7 @@ export class RoomDesk {
     if (!this.#outboxes.delete(member)) return;
     this.#room.leave(member);
     this.#asked = this.#asked.filter(({ asker }) => asker !== member);
-    for (const asked of [...this.#asked]) this.#heardOf(asked, member);
+    for (const asked of this.#asked) this.#heardOf(asked, member);
     this.#tellMembers();
     this.#tellLeases();
     this.#tellChanges();

@@ -63,8 +63,8 @@ export class HubRoom {
   leave(member: string): void {
     const left = this.#members.get(member);
     if (left === undefined) return;
-    for (const worker of [...left.tally.workers()]) this.#setWorker(member, left, worker, new Map());
-    for (const caller of [...left.callers.keys()]) this.#addCaller(member, left, caller, -this.#own(left, caller));
+    for (const worker of left.tally.workers()) this.#setWorker(member, left, worker, new Map());
+    for (const caller of left.callers.keys()) this.#addCaller(member, left, caller, -this.#own(left, caller));
     this.#leases.giveUpAll(member);
     this.#members.delete(member);
   }

@@ -25,7 +25,7 @@ export class LeaseBook {
   }
 
   giveUpAll(member: string): void {
-    for (const name of [...this.#leases.keys()]) this.giveUp(name, member);
+    for (const name of this.#leases.keys()) this.giveUp(name, member);
   }
 
   /** The fences of what this member holds, by name. */

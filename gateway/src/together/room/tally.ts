@@ -1,5 +1,3 @@
-import type { Counts } from "../hub.ts";
-
 const NONE: ReadonlyMap<string, number> = new Map();
 
 interface Tallied {
@@ -27,10 +25,6 @@ export class Tally {
     return this.#workers.keys();
   }
 
-  counts(): Counts {
-    return new Map(Array.from(this.#workers, ([worker, { pairs }]) => [worker, pairs]));
-  }
-
   /** Never leaves less than none. */
   add(worker: string, key: string, by: number): void {
     const before = this.pair(worker, key);
@@ -46,8 +40,7 @@ export class Tally {
 
   /** What is there from now on. */
   set(worker: string, pairs: ReadonlyMap<string, number>): void {
-    for (const key of [...this.pairs(worker).keys()])
-      if (!pairs.has(key)) this.add(worker, key, -this.pair(worker, key));
+    for (const key of this.pairs(worker).keys()) if (!pairs.has(key)) this.add(worker, key, -this.pair(worker, key));
     for (const [key, count] of pairs) this.add(worker, key, count - this.pair(worker, key));
   }
 }

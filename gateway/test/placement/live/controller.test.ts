@@ -1,4 +1,5 @@
 import { catalogModel, catalogReport } from "@farmgate/engines";
+import { soleRight } from "../sole-right.ts";
 import { type ModelState, seededRandom } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
 import { describe, expect, it } from "vitest";
@@ -76,6 +77,7 @@ function controllerOf(wanted: readonly WantedCopies[] = []) {
     random,
     planner,
     count: () => {},
+    right: soleRight,
   });
   const turn = (settings: unknown) => controller.configure(placementSettings.parse(settings));
   const request = () => {
@@ -85,7 +87,11 @@ function controllerOf(wanted: readonly WantedCopies[] = []) {
   const shown = () => {
     const { session } = controller;
     const now = clock.now();
-    return placementView({ session, catalog: catalog.current, orders: NO_ORDERS, unloads: [], now }, () => true, true);
+    return placementView(
+      { session, catalog: catalog.current, orders: NO_ORDERS, unloads: [], now, ordersHere: null },
+      () => true,
+      true,
+    );
   };
   return { controller, turn, request, after: clock.move, poll, lose, sent, said, plans, answers, shown };
 }

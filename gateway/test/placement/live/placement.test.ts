@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { soleRight } from "../sole-right.ts";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom } from "@farmgate/shared";
@@ -47,7 +48,7 @@ it("an unload that fails is not ordered again before its pause is over, and is f
   const catalog = new CatalogStore(clock, { unhealthyAfter: 3, healthyAfter: 1 });
   const upstreams = new Upstreams(1_000);
   cleanup(() => upstreams.destroy());
-  const desk = new OrderDesk({ clock, log: createLog("gateway", "silent"), catalog, upstreams });
+  const desk = new OrderDesk({ clock, log: createLog("gateway", "silent"), catalog, upstreams, right: soleRight });
   catalog.apply({ type: "configured", workers: [{ ...workerConfig("a"), url: worker.url }] });
   const poll = (models: readonly string[]) => {
     const report = catalogReport(models.map((id) => catalogModel(id, "warm", { commands: ["load", "unload"] })));

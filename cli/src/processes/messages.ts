@@ -1,0 +1,32 @@
+import type { FromRoom, GatewayConfig, ToRoom } from "@farmgate/gateway";
+import type { TlsPair } from "@farmgate/wire";
+
+/** What one process of a gateway is to be. */
+export interface ProcessOrder {
+  /** From 1 on; who takes a dead one's place has its number. */
+  number: number;
+  /** Of all that make up the gateway. */
+  processes: number;
+  /** By which the others know it. */
+  id: string;
+  /** Of the whole gateway. */
+  config: GatewayConfig;
+  tls: TlsPair | null;
+}
+
+/** From the primary. */
+export type ToProcess =
+  | ({ kind: "start" } & ProcessOrder)
+  | { kind: "reload"; config: GatewayConfig }
+  | { kind: "renew"; pair: TlsPair }
+  | { kind: "close" }
+  | { kind: "room"; messages: readonly FromRoom[] };
+
+/** To the primary. */
+export type FromProcess =
+  /** It runs, and wants to know what it is to be. */
+  | { kind: "up" }
+  | { kind: "listening"; url: string }
+  /** It could not start. `code`: of the system's error. */
+  | { kind: "failed"; message: string; code: string | null }
+  | { kind: "room"; messages: readonly ToRoom[] };

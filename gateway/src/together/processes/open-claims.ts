@@ -1,0 +1,55 @@
+import type { CancelTimer, Clock } from "@farmgate/shared";
+import type { Claimed } from "../hub.ts";
+
+interface Open {
+  since: number;
+  resolve(claimed: Claimed): void;
+}
+
+/** A member's claims that wait for their answers; one that waits too long is `alone`. */
+export class OpenClaims {
+  readonly #clock: Clock;
+  readonly #mostMs: number;
+  /** The oldest first. */
+  readonly #open = new Map<number, Open>();
+  #last = 0;
+  /** One for all of them: claims are many, and hardly any waits. */
+  #looking: CancelTimer | null = null;
+
+  constructor(clock: Clock, mostMs: number) {
+    this.#clock = clock;
+    this.#mostMs = mostMs;
+  }
+
+  /** Claims are numbered from 1 on. */
+  begin(): { number: number; answer: Promise<Claimed> } {
+    const number = ++this.#last;
+    const answer = new Promise<Claimed>((resolve) => {
+      this.#open.set(number, { since: this.#clock.now(), resolve });
+    });
+    this.#looking ??= this.#clock.after(this.#mostMs, () => this.#look());
+    return { number, answer };
+  }
+
+  answered(number: number, claimed: Claimed): void {
+    this.#open.get(number)?.resolve(claimed);
+    this.#open.delete(number);
+  }
+
+  endAll(): void {
+    for (const number of this.#open.keys()) this.answered(number, { kind: "alone" });
+  }
+
+  #look(): void {
+    this.#looking = null;
+    const now = this.#clock.now();
+    for (const [number, { since }] of this.#open) {
+      const leftMs = since + this.#mostMs - now;
+      if (leftMs > 0) {
+        this.#looking = this.#clock.after(leftMs, () => this.#look());
+        return;
+      }
+      this.answered(number, { kind: "alone" });
+    }
+  }
+}

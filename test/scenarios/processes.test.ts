@@ -1,0 +1,162 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { parse, stringify } from "yaml";
+import { type Asked, ask } from "../harness/ask.ts";
+import { Cleanup, type FarmgateProcess, runFarmgate } from "../harness/farmgate-process.ts";
+import { freePorts } from "../harness/free-ports.ts";
+import { type HeldWorker, startHeldWorker } from "../harness/held-worker.ts";
+import { processesOf } from "../harness/processes-of.ts";
+import { until } from "../harness/until.ts";
+
+const PROCESSES = 2;
+const CHAT = "/v1/chat/completions";
+const HELD = { model: "m", stream: true, messages: [{ role: "user", content: "x" }] };
+
+const cleanup = new Cleanup();
+let workers: Record<"one" | "two", HeldWorker>;
+let gateway: FarmgateProcess & { url: string; file: string };
+/** The same once more, at an address that is taken. */
+let second: FarmgateProcess;
+
+interface Health {
+  processes: number;
+  inflight: number;
+}
+
+const health = async () => (await (await get("/health")).json()) as Health;
+/** Each on a connection of its own, so that every process has its turn. */
+const get = (path: string, init: RequestInit = {}) =>
+  fetch(gateway.url + path, { ...init, headers: { connection: "close" } });
+const held = (count: number) => Array.from({ length: count }, () => ask(gateway.url + CHAT, HELD));
+const begun = (asked: readonly Asked[]) => Promise.all(asked.map(({ firstByte }) => firstByte));
+const children = async () =>
+  (await processesOf(gateway.file)).map(({ pid }) => pid).filter((pid) => pid !== gateway.child.pid);
+
+/** Requests at each worker now, and how far apart these two numbers ever were, both counted at the workers. */
+const at = { one: 0, two: 0, apart: 0 };
+
+beforeAll(async () => {
+  workers = { one: await startHeldWorker(cleanup), two: await startHeldWorker(cleanup) };
+  for (const name of ["one", "two"] as const) {
+    const { raw } = workers[name];
+    const { answer } = raw;
+    raw.answer = (request) => {
+      at[name] += 1;
+      at.apart = Math.max(at.apart, Math.abs(at.one - at.two));
+      return answer(request);
+    };
+  }
+  const [port = 0] = await freePorts(1);
+  const config = {
+    listen: { port },
+    processes: PROCESSES,
+    health: { interval: "200ms" },
+    retry: { attempts: 1 },
+    workers: (["one", "two"] as const).map((name) => ({ name, url: workers[name].raw.url })),
+  };
+  gateway = await cleanup.program("gateway", config, `http://127.0.0.1:${port}`);
+  const again = join(await cleanup.folder(), "again.yaml");
+  await writeFile(again, stringify(config));
+  second = cleanup.add(runFarmgate(["gateway", "--config", again]), (program) => program.stop());
+  await until(async () => (await health()).processes === PROCESSES, "all processes are there");
+  await until(async () => {
+    const text = await (await get("/metrics")).text();
+    return (text.match(/farmgate_worker_up\{worker="\w+"\} 1/g) ?? []).length === 2;
+  }, "both workers are known");
+});
+
+afterAll(() => cleanup.run());
+
+it("spreads requests by what all processes have under way, exactly, and counts them as one gateway", async () => {
+  const asked = held(40);
+  await begun(asked);
+  expect(at).toEqual({ one: 20, two: 20, apart: 1 });
+  expect(await health()).toMatchObject({ processes: PROCESSES, inflight: 40 });
+  const text = await (await get("/metrics")).text();
+  expect(text).toContain('farmgate_inflight{worker="one"} 20');
+  expect(text).toContain('farmgate_inflight{worker="two"} 20');
+  // Seen alike by all, so that it is no sum.
+  expect(text).toContain('farmgate_worker_up{worker="one"} 1');
+  for (const { leave } of asked) leave();
+  await until(async () => (await health()).inflight === 0, "all have left");
+  at.one = at.two = 0;
+});
+
+it("shows and ends every request from every process", async () => {
+  const asked = held(4);
+  await begun(asked);
+  for (let left = 4; left > 0; left -= 1) {
+    const { requests } = (await (await get("/farm/requests")).json()) as { requests: { id: string }[] };
+    expect(requests).toHaveLength(left);
+    const answer = await get(`/farm/requests/${requests[0]?.id}`, { method: "DELETE" });
+    expect(answer.status).toBe(200);
+    await until(async () => (await health()).inflight === left - 1, "it has ended");
+  }
+  at.one = at.two = 0;
+});
+
+it("goes on without a process that was killed, at once without its counts, and starts it again", async () => {
+  const before = await children();
+  expect(before).toHaveLength(PROCESSES);
+  const asked = held(20);
+  await begun(asked);
+  const killed = before[0] ?? 0;
+  process.kill(killed, "SIGKILL");
+  await until(async () => (await health()).inflight === 10, "its requests are not counted any more");
+  // What comes now finds room where those were: all ten that are left and ten new ones are spread exactly.
+  const more = held(10);
+  await begun(more);
+  const text = await (await get("/metrics")).text();
+  expect(text).toContain('farmgate_inflight{worker="one"} 10');
+  expect(text).toContain('farmgate_inflight{worker="two"} 10');
+  workers.one.release();
+  workers.two.release();
+  const answers = await Promise.all([...asked, ...more].map(({ answer }) => answer));
+  expect(answers.filter(({ complete, body }) => complete && body.includes("[DONE]"))).toHaveLength(20);
+  await until(async () => (await health()).processes === PROCESSES, "it is there again");
+  expect(await children()).not.toContain(killed);
+});
+
+it("applies a changed file in all processes, and refuses a bad one once", async () => {
+  const config = parse(await readFile(gateway.file, "utf8")) as { processes: number };
+  const count = (words: string) => gateway.stdout().split(words).length - 1;
+  await writeFile(gateway.file, stringify({ ...config, nonsense: 1 }));
+  await until(() => count("the changed configuration is refused") > 0, "the bad file is refused");
+  await writeFile(gateway.file, stringify({ ...config, processes: 3, models: { aliases: { fast: "m" } } }));
+  await until(() => count("a restart is needed for: processes") > 0, "what waits for a restart is told");
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, () => ask(gateway.url + CHAT, { ...HELD, model: "fast" }).answer),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(count("the changed configuration is refused")).toBe(1);
+});
+
+it("says like a single process that its address is in use", async () => {
+  expect(await second.ended).toBe(1);
+  expect(second.stderr()).toMatch(/port \d+ on 127\.0\.0\.1 is in use by another program; change listen\.port in/);
+});
+
+it("lets running answers end when it is stopped", async () => {
+  // These hold again.
+  const [worker] = [await startHeldWorker(cleanup)];
+  workers.one.raw.answer = workers.two.raw.answer = worker.raw.answer;
+  const asked = held(4);
+  await begun(asked);
+  gateway.child.kill("SIGTERM");
+  await until(async () => (await fetch(gateway.url).catch(() => null)) === null, "nobody is let in any more");
+  worker.release();
+  const answers = await Promise.all(asked.map(({ answer }) => answer));
+  expect(answers.map(({ complete }) => complete)).toEqual([true, true, true, true]);
+  expect(await gateway.ended).toBe(0);
+});
+
+it("ends its processes when the primary is killed", async () => {
+  const [port = 0] = await freePorts(1);
+  const config = { listen: { port }, processes: PROCESSES, workers: [] };
+  gateway = await cleanup.program("gateway", config, `http://127.0.0.1:${port}`);
+  await until(async () => (await health()).processes === PROCESSES, "all processes are there");
+  gateway.child.kill("SIGKILL");
+  await gateway.ended;
+  await until(async () => (await processesOf(gateway.file)).length === 0, "all have ended");
+});
