@@ -18,7 +18,7 @@ import { steppedClock } from "../support/stepped-clock.ts";
 import { testRoom } from "../together/room-hub.ts";
 
 /** One request at one of the gateways. */
-export interface Asked {
+interface Asked {
   call: Call;
   model: string;
   /** waiting, the worker's name, or how it ended. */
