@@ -6,6 +6,7 @@ import type { Catalog } from "./catalog/types.ts";
 import type { Warmth } from "./placement/warmth-notes.ts";
 import type { Usage } from "./proxy/usage-tap.ts";
 import type { Claimed, Hub } from "./together/hub.ts";
+import { TogetherMetrics } from "./together/together-metrics.ts";
 
 /** What gauges read at the moment of a scrape. */
 export interface FarmFigures {
@@ -39,11 +40,6 @@ export interface RequestFigures {
 
 /** What one process' `figures` are, for another one's `text`. */
 export type ProcessFigures = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
-
-interface ClaimMetrics {
-  results: Counter<"result">;
-  seconds: Histogram;
-}
 
 /** Every metric of the gateway (contract section 6), in a registry of its own. */
 export class Metrics {
@@ -115,11 +111,11 @@ export class Metrics {
     "kind",
     "result",
   ]);
-  readonly #claims: ClaimMetrics | null;
+  readonly #together: TogetherMetrics | null;
 
   constructor(figures: FarmFigures) {
     this.#catalog = () => figures.catalog();
-    this.#claims = figures.hub === null ? null : this.#together(figures.hub);
+    this.#together = figures.hub === null ? null : new TogetherMetrics(this.#registry, figures.hub);
     this.#gauge("farmgate_queue_depth", "Requests that wait at the gateway", [], (gauge) =>
       gauge.set(figures.waiting()),
     );
@@ -265,8 +261,7 @@ export class Metrics {
 
   /** Another gateway's counts were asked for. */
   claimed(result: Claimed["kind"], seconds: number): void {
-    this.#claims?.results.inc({ result });
-    this.#claims?.seconds.observe(seconds);
+    this.#together?.claimed(result, seconds);
   }
 
   truncated(worker: string): void {
@@ -276,33 +271,6 @@ export class Metrics {
   used(model: string, worker: string, usage: Usage): void {
     if (usage.prompt !== null) this.#tokens.inc({ model, worker, direction: "prompt" }, usage.prompt);
     if (usage.completion !== null) this.#tokens.inc({ model, worker, direction: "completion" }, usage.completion);
-  }
-
-  /** Only where several gateways act as one. */
-  #together(hub: Pick<Hub, "members" | "trouble">): ClaimMetrics {
-    this.#gauge(
-      "farmgate_gateways",
-      "Gateways that act as one and live",
-      [],
-      (gauge) => gauge.set(hub.members().length),
-      "max",
-    );
-    this.#gauge(
-      "farmgate_together_up",
-      "1 while they can be heard",
-      [],
-      (gauge) => gauge.set(hub.trouble === null ? 1 : 0),
-      "min",
-    );
-    return {
-      results: this.#counter("farmgate_claims_total", "Places that were claimed among all gateways", ["result"]),
-      seconds: this.#histogram(
-        "farmgate_claim_seconds",
-        "From a claim to its answer",
-        [],
-        [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1],
-      ),
-    };
   }
 
   #copies({ copies }: FarmFigures): void {

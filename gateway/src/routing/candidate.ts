@@ -81,7 +81,7 @@ export function goesBefore(a: Candidate, b: Candidate, key: string, context: Rou
   return passOf(a, key, context) < passOf(b, key, context);
 }
 
-export function passOf(candidate: Candidate, key: string, context: RoutingContext): number {
+function passOf(candidate: Candidate, key: string, context: RoutingContext): number {
   if (Number.isNaN(candidate.pass)) candidate.pass = context.turns.pass(candidate.entry?.config.name ?? "", key);
   return candidate.pass;
 }

@@ -18,7 +18,7 @@ import { steppedClock } from "../support/stepped-clock.ts";
 import { testRoom } from "../together/room-hub.ts";
 
 /** One request at one of the gateways. */
-export interface Asked {
+interface Asked {
   call: Call;
   model: string;
   /** waiting, the worker's name, or how it ended. */
@@ -86,7 +86,8 @@ export async function startMembers({ count, workers, strategy = "least-connectio
   await started;
   const all: Asked[] = [];
   const request = (member: number, model = "m", hasKey = false) => {
-    const farm = farms[member % count] as Farm;
+    const farm = farms[member % count];
+    if (farm === undefined) throw new Error("there is no such gateway");
     const share = new BodyRoom().share();
     const start = { id: String(all.length), api: "chat", family: "openai", cors: [], arrivedAt: 0, since: 0 } as const;
     const call = new Call({ ...start, request: {} as IncomingMessage, response: {} as ServerResponse, share });
@@ -113,7 +114,7 @@ export async function startMembers({ count, workers, strategy = "least-connectio
       };
     })().catch((error: { code?: string; message: string }) => {
       asked.error = error;
-      over(error.code ?? String(error));
+      over(error.code ?? error.message);
     });
     return asked;
   };
