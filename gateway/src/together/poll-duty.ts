@@ -2,7 +2,7 @@ import type { PollResult } from "@farmgate/engines";
 import type { Hub } from "./hub.ts";
 
 /** Who is not on duty polls a worker itself when it was told nothing of it for so many intervals. */
-export const OFF_DUTY = 1.5;
+const OFF_DUTY = 1.5;
 
 /** What a gateway's own last contact says of its way to a worker; doubted: a request had no luck since the last poll. */
 export type OwnReach = "unknown" | "reached" | "missed" | "doubted";
