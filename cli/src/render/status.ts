@@ -35,8 +35,9 @@ const requestSchema = z.object({
   age_ms: z.number(),
   queue: z.object({ position: z.number(), waited_ms: z.number(), bound_ms: z.number().nullable() }).nullish(),
 });
+const togetherSchema = z.object({ members: z.number(), trouble: shownText.nullable() });
 const statusSchema = z.object({
-  workers: z.object({ workers: z.array(workerSchema) }).transform((answer) => answer.workers),
+  workers: z.object({ workers: z.array(workerSchema), together: togetherSchema.nullish() }),
   models: z.object({ models: z.array(modelSchema) }).transform((answer) => answer.models),
   requests: z.object({ requests: z.array(requestSchema) }).transform((answer) => answer.requests),
 });
@@ -53,15 +54,30 @@ export function readStatus(answers: { workers: unknown; models: unknown; request
 
 /** The whole state as text, for a terminal of `width` columns. */
 export function renderStatus(url: string, status: FarmStatus, width: number): string {
-  const { workers, models, requests } = status;
+  const { models, requests } = status;
+  const { workers, together } = status.workers;
   const counts = [count(workers, "worker"), count(models, "model"), `${count(requests, "request")} under way`];
-  const lines = [`Farmgate at ${url}: ${counts.join(", ")}`, "", ...workerLines(workers, width)];
+  const lines = [
+    `Farmgate at ${url}: ${counts.join(", ")}`,
+    ...togetherLine(together),
+    "",
+    ...workerLines(workers, width),
+  ];
   if (models.length > 0) lines.push("", ...modelLines(models, width));
   if (requests.length > 0) lines.push("", ...requestLines(requests, width));
   return `${lines.join("\n")}\n`;
 }
 
-function workerLines(workers: FarmStatus["workers"], width: number): string[] {
+/** How it stands with gateways that act as one; nothing of one that is alone. */
+function togetherLine(together: FarmStatus["workers"]["together"]): string[] {
+  if (!together) return [];
+  const { members, trouble } = together;
+  if (trouble === null)
+    return [members === 1 ? "The only gateway so far" : `One of ${members} gateways that act as one`];
+  return [`! It cannot hear the other gateways, and decides by what it sees: ${trouble}`];
+}
+
+function workerLines(workers: FarmStatus["workers"]["workers"], width: number): string[] {
   const rows = workers.map((worker) => [
     worker.name,
     worker.state,
@@ -79,7 +95,7 @@ function workerLines(workers: FarmStatus["workers"], width: number): string[] {
 }
 
 /** Requests that wait in the worker's own queue; `-` where it does not tell. */
-function queued(models: FarmStatus["workers"][number]["models"]): string {
+function queued(models: FarmStatus["workers"]["workers"][number]["models"]): string {
   const told = models.flatMap((model) => (typeof model.queued === "number" ? [model.queued] : []));
   return told.length === 0 ? "-" : String(told.reduce((sum, waiting) => sum + waiting, 0));
 }

@@ -157,4 +157,16 @@ describe("the state of a farm as text", () => {
     expect(text.match(/\?\[2J\?31m\?ev\?il/g)).toHaveLength(4);
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   });
+
+  test("a line for gateways that act as one, and for those that cannot hear each other", () => {
+    const line = (together: object) =>
+      renderStatus("http://x", readStatus({ ...answers, workers: { ...answers.workers, together } }), 80).split(
+        "\n",
+      )[1];
+    expect(line({ members: 3, trouble: null })).toBe("One of 3 gateways that act as one");
+    expect(line({ members: 1, trouble: null })).toBe("The only gateway so far");
+    expect(line({ members: 3, trouble: "Redis is away" })).toBe(
+      "! It cannot hear the other gateways, and decides by what it sees: Redis is away",
+    );
+  });
 });

@@ -10,13 +10,17 @@ import { NONE_SPENT } from "../routing/ways.ts";
 import { waysOf } from "../translate/ways.ts";
 import { placementView } from "./placement-view.ts";
 import { farmModel, farmRequest, farmWorker, isShown, queuePlaces, type ShowsModel } from "./farm-views.ts";
+import { togetherView } from "./together-view.ts";
 
 /** The live state of the farm, and what an operator may change of it. */
 export function farmRoutes(app: FastifyInstance, farm: Farm): void {
   app.get("/farm/workers", ({ caller }) => {
     const shows = shownTo(farm, caller);
     const workers = farm.catalog.current.workers.filter((worker) => isShown(worker, shows));
-    return { workers: workers.map((worker) => farmWorker(worker, farm.inflight, shows, farm.clock.now())) };
+    return {
+      workers: workers.map((worker) => farmWorker(worker, farm.inflight, shows, farm.clock.now())),
+      ...togetherView(farm.hub),
+    };
   });
   app.get("/farm/models", ({ caller }) => {
     const shows = shownTo(farm, caller);

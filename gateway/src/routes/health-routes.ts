@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Catalog } from "../catalog/types.ts";
 import type { Farm } from "../farm.ts";
 import { loadOfAll, metricsOfAll } from "../together/siblings.ts";
+import { togetherView } from "./together-view.ts";
 import { workerState } from "./worker-state.ts";
 
 /** The paths that tell other infrastructure how the gateway is. */
@@ -29,7 +30,7 @@ export function healthRoutes(app: FastifyInstance, farm: Farm): void {
       workers: { total: workers.length, serving: workers.filter(canServe).length },
       ...load,
       ...(siblings.isShared && { processes: siblings.members().length }),
-      ...(hub.isShared && { together: { members: hub.members().length, trouble: hub.trouble } }),
+      ...togetherView(hub),
     });
   });
   app.get("/metrics", (_request, reply) => {
