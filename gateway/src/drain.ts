@@ -37,10 +37,11 @@ export async function drainFarm(
   }
   // The last requests are in it.
   farm.recorder.close();
-  await server.end(startedAt + farm.config.drain - farm.clock.now(), farm.clock);
-  await Promise.all([poller.stop(), saved, released]);
+  await released;
   await farm.hub.close();
   if (farm.siblings !== farm.hub) await farm.siblings.close();
+  await server.end(startedAt + farm.config.drain - farm.clock.now(), farm.clock);
+  await Promise.all([poller.stop(), saved]);
   await farm.upstreams.destroy();
   await app.close();
   farm.accounts.settle();

@@ -31,6 +31,7 @@ import type { Inflight } from "./state/inflight.ts";
 import type { Drains } from "./together/drains.ts";
 import type { Hub } from "./together/hub.ts";
 import type { PlacingLease } from "./together/placing-lease.ts";
+import type { SharedUse } from "./together/shared-use.ts";
 import type { Recorder } from "./trace/recorder.ts";
 
 /** Everything that a running gateway holds, for those who serve a request with it. */
@@ -74,6 +75,7 @@ export interface Farm {
   readonly keeper: Keeper;
   readonly desk: OrderDesk;
   readonly placement: PlacementController;
+  readonly use: SharedUse;
   readonly upstreams: Upstreams;
   readonly waitingRoom: WaitingRoom;
   /** Where requests wait for a slot, with `scheduling: deadline`. */

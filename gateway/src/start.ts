@@ -57,7 +57,8 @@ import type { Hub } from "./together/hub.ts";
 import { joinOthers } from "./together/join.ts";
 import { meetSiblings } from "./together/siblings.ts";
 import { type OrderRight, PlacingLease } from "./together/placing-lease.ts";
-import { onDuty, pace } from "./together/poll-duty.ts";
+import { pace } from "./together/poll-duty.ts";
+import { SharedUse } from "./together/shared-use.ts";
 import { Recorder } from "./trace/recorder.ts";
 import { within } from "./within.ts";
 
@@ -93,7 +94,7 @@ export interface RunningGateway {
 
 /** Starts one gateway; resolves once it listens. Rejects when its port is taken. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
-  const { config, clock, random, log } = options;
+  const { config, clock, log } = options;
   const farm = createFarm(options);
   const poller = createPoller(farm);
   farm.catalog.onChange((after, before) => {
@@ -108,6 +109,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     farm.waitingRoom.wake();
     farm.deadlineQueue.wake();
   });
+  await farm.hub.start(farm.inflight);
   const server = new FrontServer(
     {
       body: () => farm.config.limits.body,
@@ -121,7 +123,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   );
   const app = await createControl(farm, (control) => server.onRequest(createDoor(farm, control)));
   server.onWebSocket(createSocketDoor(farm));
-  // Before the first request may come, so that it is counted with those of the others.
+  // Before a caller may ask.
   const joined = joinOthers(farm, poller);
   await meetSiblings(farm);
   const { url, port } = await server.listenOn(config.listen);
@@ -158,10 +160,7 @@ function createPoller(farm: Farm): CatalogPoller {
     apply: (event) => applyPolled(farm, event, "here"),
     applyTold: (event) => applyPolled(farm, event, "elsewhere"),
     flowing: (worker, since) => farm.live.flowing(worker, since),
-    pace: (worker, reach) => {
-      if (!hub.isShared) return 1;
-      return pace({ isMine: onDuty(worker, hub.members()) === hub.id, isHubAway: hub.trouble !== null }, reach);
-    },
+    pace: (worker, reach) => pace(hub, worker, reach),
   });
 }
 
@@ -210,6 +209,7 @@ function createFarm(options: GatewayOptions): Farm {
     replicas: () => placing.placement.replicas(),
     now: () => clock.now(),
   });
+  const use = new SharedUse({ clock, hub, ...placing });
   const farm: Farm = {
     clock,
     random,
@@ -237,6 +237,7 @@ function createFarm(options: GatewayOptions): Farm {
     firstBytes: new FirstBytes(),
     retries: new RetryBudget(),
     ...placing,
+    use,
     upstreams,
     waitingRoom,
     deadlineQueue,
@@ -250,7 +251,7 @@ function createFarm(options: GatewayOptions): Farm {
     silence: new SilenceWatch(() => farm),
     bodies,
     metrics,
-    accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current, placement: placing.placement }),
+    accounts: new Accounts({ clock, log, metrics, catalog: () => catalog.current, placement: use }),
     recorder: new Recorder({ clock, catalog: () => catalog.current }),
   };
   return farm;

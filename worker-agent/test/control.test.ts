@@ -14,6 +14,16 @@ async function ask(url: string, method = "GET", headers: Record<string, string> 
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> };
 }
 
+it("an order of a gateway whose place another has taken is refused, and orders nothing", async () => {
+  const rig = await startRig({ engine: aLoaded });
+  const load = (fence: string) => ask(`${rig.agent.url}/models/b/load`, "POST", { "x-farmgate-fence": fence });
+  expect((await ask(`${rig.agent.url}/models/a/load`, "POST", { "x-farmgate-fence": "8" })).status).toBe(202);
+  const stale = await load("7");
+  expect(stale).toMatchObject({ status: 409, body: { error: { code: "stale_order" } } });
+  expect((await load("8")).status).toBe(202);
+  expect((await ask(`${rig.agent.url}/models/b/load`, "POST")).status).toBe(202);
+});
+
 describe("what an agent tells", () => {
   it("is a catalogue by the protocol, at once while a model is being loaded", async () => {
     const engine = await handMadeEngine((_request, response) => response.end("{}"));

@@ -2,7 +2,7 @@ import { EnginePoll, type PollResult } from "@farmgate/engines";
 import { type CancelTimer, type Clock, isOutOfFiles, type Random } from "@farmgate/shared";
 import { createPollAgent, pollGet } from "@farmgate/wire";
 import type { Agent } from "undici";
-import { isReached, type OwnReach, type ToldPoll, worthOf } from "../together/poll-duty.ts";
+import { isReached, isSure, type OwnReach, type ToldPoll, worthOf } from "../together/poll-duty.ts";
 import { within } from "../within.ts";
 import type { CatalogEvent, WorkerConfig } from "./types.ts";
 
@@ -102,7 +102,7 @@ export class CatalogPoller {
   /** A request had no luck with the worker: the next poll that counts is one of its own. */
   doubt(worker: string): void {
     const watched = this.#watched.get(worker);
-    if (watched === undefined || watched.reach === "missed" || watched.reach === "doubted") return;
+    if (watched === undefined || !isSure(watched.reach)) return;
     watched.reach = "doubted";
     if (watched.running === null) this.#schedule(watched);
   }
@@ -150,8 +150,7 @@ export class CatalogPoller {
     const { startedAt, toldAt, reach, config } = watched;
     const spread = (1 + JITTER * (2 * random() - 1)) * (pace?.(config.name, reach) ?? 1);
     // Who has doubts waits for its own poll, whatever it is told.
-    const isSure = reach === "reached" || reach === "unknown";
-    const last = isSure && toldAt !== null ? Math.max(toldAt, startedAt ?? toldAt) : startedAt;
+    const last = isSure(reach) && toldAt !== null ? Math.max(toldAt, startedAt ?? toldAt) : startedAt;
     const due = (last ?? clock.now()) + this.#settings.intervalMs * spread;
     watched.cancelTimer = clock.after(Math.max(0, due - clock.now()), () => void this.#run(watched));
   }

@@ -2,9 +2,9 @@ import { type Api, type Clock, type FarmError, nameKey } from "@farmgate/shared"
 import type { Log } from "@farmgate/wire";
 import type { Catalog } from "../catalog/types.ts";
 import type { Metrics } from "../metrics.ts";
-import type { PlacementController } from "../placement/live/controller.ts";
 import type { UncountedFigures } from "../placement/live/request-figures.ts";
 import type { Warmth, Weighed } from "../routing/types.ts";
+import type { SharedUse } from "../together/shared-use.ts";
 import type { Call } from "./call.ts";
 import type { UsageTap } from "./usage-tap.ts";
 
@@ -45,7 +45,7 @@ export interface AccountsDeps {
   log: Log;
   metrics: Metrics;
   catalog: () => Catalog;
-  placement: Pick<PlacementController, "figuresOf" | "ended">;
+  placement: Pick<SharedUse, "figuresOf" | "ended">;
 }
 
 /**

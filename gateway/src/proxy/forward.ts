@@ -105,10 +105,7 @@ async function serve(farm: Farm, call: Call, received: Received, request: Routin
   let refusal: FarmError | null = null;
   call.model = request.name;
   const listed = farm.catalog.current.union.get(request.key);
-  if (listed !== undefined) {
-    farm.recentUse.asked(listed.key, farm.clock.now());
-    farm.placement.asked(listed.key, farm.clock.now());
-  }
+  if (listed !== undefined) farm.use.asked(listed.key);
   for (;;) {
     if (call.goneError !== null) return { status: null, error: call.goneError };
     if (isLate(farm, received)) return { status: null, error: deadlineError() };

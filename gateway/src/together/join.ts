@@ -7,12 +7,12 @@ import { ASK_MS, cancelHere } from "./requests.ts";
 import { SharedCatalog } from "./shared-catalog.ts";
 
 /**
- * Joins the gateways that act as one with this one. Resolves once it is known what was missed before, or when those who
- * know have not answered in time.
+ * Tells the gateways that act as one with this one what it sees, and takes what they tell. Resolves once it is known what
+ * was missed before, or when those who know have not answered in time.
  */
 export async function joinOthers(farm: Farm, poller: CatalogPoller): Promise<void> {
   const { hub, log } = farm;
-  if (!hub.isShared) return hub.start(farm.inflight);
+  if (!hub.isShared) return;
   const catalog = new SharedCatalog({ clock: farm.clock, hub, catalog: farm.catalog, poller });
   hub.onNews((value, from) => {
     const news = readNews(value);
@@ -25,7 +25,6 @@ export async function joinOthers(farm: Farm, poller: CatalogPoller): Promise<voi
     trouble = hub.trouble;
     if (isBack) void catchUp(farm);
   });
-  await hub.start(farm.inflight);
   await catchUp(farm);
   log.info({ gateway: hub.id, members: hub.members().length }, "acts as one with the other gateways");
 }
@@ -62,6 +61,12 @@ function take(farm: Farm, catalog: SharedCatalog, news: ReadNews, from: string):
     case "first-byte":
       if (isKnown(news.asked.worker)) farm.firstBytes.answered(news.asked, news.ms, now - news.ageMs);
       break;
+    case "asked":
+      if (farm.catalog.current.union.has(news.key)) farm.use.takeAsked(news.key);
+      break;
+    case "ended":
+      if (farm.catalog.current.union.has(news.key)) farm.placement.ended(news.key, news.figures, news.usage);
+      break;
   }
 }
 
@@ -76,7 +81,7 @@ function answer(farm: Farm, question: Question): unknown {
     }
     case "cancel":
       return cancelHere(farm.live, question.id, question.by) || undefined;
-    default:
+    case "metrics":
       return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import type { PollResult } from "@farmgate/engines";
 import type { CatalogEvent, WorkerConfig } from "../catalog/types.ts";
+import type { UncountedFigures } from "../placement/live/request-figures.ts";
 import type { AskedKind } from "../routing/first-bytes.ts";
 import type { CompleteAnswer } from "../routing/learned.ts";
 import type { RatedAnswer } from "../scheduling/pair-rates.ts";
@@ -9,6 +10,12 @@ export interface RegisteredWorker {
   config: WorkerConfig;
   /** The announcement holds for so long, from when it was told; in milliseconds. */
   leaseMs: number;
+}
+
+/** Of a request and its answer, as the engine counted them. */
+export interface CountedTokens {
+  prompt: number | null;
+  completion: number | null;
 }
 
 /** An operator's word on a worker. The latest holds, by wall time in milliseconds. */
@@ -35,7 +42,10 @@ export type News =
   /** What whole answers teach: times and costs, speeds, and how long a first byte takes. */
   | { kind: "learned"; worker: string; key: string; answer: CompleteAnswer }
   | { kind: "rated"; worker: string; key: string; answer: RatedAnswer }
-  | { kind: "first-byte"; asked: AskedKind; ms: number | null; ageMs: number };
+  | { kind: "first-byte"; asked: AskedKind; ms: number | null; ageMs: number }
+  /** A request for the model of this key of the catalogue came; and one has ended, where models are placed. */
+  | { kind: "asked"; key: string }
+  | { kind: "ended"; key: string; figures: UncountedFigures; usage: CountedTokens | null };
 
 /** What one of them asks all others. */
 export type Question =

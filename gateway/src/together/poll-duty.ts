@@ -1,7 +1,8 @@
 import type { PollResult } from "@farmgate/engines";
+import type { Hub } from "./hub.ts";
 
 /** Who is not on duty polls a worker itself when it was told nothing of it for so many intervals. */
-export const OFF_DUTY = 1.5;
+const OFF_DUTY = 1.5;
 
 /** What a gateway's own last contact says of its way to a worker; doubted: a request had no luck since the last poll. */
 export type OwnReach = "unknown" | "reached" | "missed" | "doubted";
@@ -23,10 +24,19 @@ export function onDuty(worker: string, members: readonly string[]): string | nul
   return best;
 }
 
-/** In intervals: when this gateway's next poll is due after the last that it knows of. */
-export function pace(duty: { isMine: boolean; isHubAway: boolean }, reach: OwnReach): number {
-  const isSettled = reach === "reached" || reach === "unknown";
-  return duty.isMine || duty.isHubAway || !isSettled ? 1 : OFF_DUTY;
+/** Whether this gateway's own way to the worker is in order, as far as it knows, so that it may go by what others see. */
+export function isSure(reach: OwnReach): boolean {
+  return reach === "reached" || reach === "unknown";
+}
+
+/** In intervals: when this gateway's next poll of the worker is due after the last that it knows of. */
+export function pace(
+  hub: Pick<Hub, "id" | "isShared" | "trouble" | "members">,
+  worker: string,
+  reach: OwnReach,
+): number {
+  if (!hub.isShared || hub.trouble !== null || !isSure(reach)) return 1;
+  return onDuty(worker, hub.members()) === hub.id ? 1 : OFF_DUTY;
 }
 
 /** A poll that another gateway told of, beside this one's own. Times in milliseconds of `now`. */
@@ -61,7 +71,7 @@ export function worthOf({ startedAt, result }: ToldPoll, own: OwnPolls, now: num
   // 1
   if (own.isRunning || (own.startedAt !== null && own.startedAt >= startedAt)) return "leave";
   // 2
-  if (result !== null && isReached(result) && own.reach !== "missed" && own.reach !== "doubted") return "take";
+  if (result !== null && isReached(result) && isSure(own.reach)) return "take";
   // 3a
   if (own.startedAt !== null && now - own.startedAt < own.intervalMs / 2) return "leave";
   // 3

@@ -12,6 +12,15 @@ const complete = z.object({
   ms: told.ms,
 });
 const rated = z.object({ bytes: told.ms, streamed: z.boolean(), firstByteMs: told.ms, lastByteMs: told.ms });
+const count = told.ms.nullable();
+const usage = z.object({ prompt: count, completion: count });
+const figures = z.object({
+  worker: told.name.nullable(),
+  bytes: count,
+  inputMs: count,
+  outputMs: count,
+  onTime: z.boolean().nullable(),
+});
 const asked = z.object({ ...pair, api: told.name, streamed: z.boolean() });
 
 /** The news that are read here; other kinds have readers of their own. */
@@ -29,6 +38,8 @@ const news = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("learned"), ...pair, answer: complete }),
   z.object({ kind: z.literal("rated"), ...pair, answer: rated }),
   z.object({ kind: z.literal("first-byte"), asked, ms: told.ms.nullable(), ageMs: told.ms }),
+  z.object({ kind: z.literal("asked"), key: told.name }),
+  z.object({ kind: z.literal("ended"), key: told.name, figures, usage: usage.nullable() }),
 ]) satisfies z.ZodType<News>;
 
 export type ReadNews = z.output<typeof news>;

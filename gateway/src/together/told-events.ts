@@ -50,7 +50,14 @@ export function asSeenHere({ event, ageMs }: ToldEvent, now: number): CatalogEve
     case "tried":
     case "trial_over":
       return { ...event, at: moment };
-    default:
+    case "configured":
+    case "drain":
+    case "resume":
+    case "polled":
+    case "refused":
+    case "disowned":
+    case "load_failed":
+    case "served":
       return event;
   }
 }

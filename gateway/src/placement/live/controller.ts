@@ -135,11 +135,9 @@ export class PlacementController {
 
   /** The right to order was won or lost: what was begun is the other's now, and what was planned is outdated. */
   rightChanged(): void {
-    const session = this.#session;
-    if (session === null || this.#deps.right.isHeld) return;
-    session.deeds.endMoves();
-    session.plan = null;
-    session.acted = null;
+    if (this.#session === null || this.#deps.right.isHeld) return;
+    this.#session.deeds.endMoves();
+    Object.assign(this.#session, { plan: null, acted: null });
   }
 
   /** Resolves once what was learned is written. */
@@ -256,11 +254,10 @@ export class PlacementController {
     if (wrong.size === inUse.length) return "what it expects of every model in use is plainly wrong";
     const { book: orders, unloading } = desk;
     const view = { catalog: catalog.current, orders, unloading, now, wanted: this.#deps.keeper.wanted, wrong };
-    const { replacing } = session.deeds;
     const { caution, share } = settings;
     const { capacity, elasticity } = oracle;
     const reach = reaches(catalog.current, seen, seen.keys(), { targetMs: settings.target, now });
-    session.plan = planWith(session.planner, { ...view, replacing }, seen, {
+    session.plan = planWith(session.planner, { ...view, replacing: session.deeds.replacing }, seen, {
       capacity,
       elasticity,
       caution,
