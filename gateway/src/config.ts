@@ -21,6 +21,7 @@ import { ENGINE_NAMES } from "@farmgate/engines";
 import type { AccessRules } from "@farmgate/wire";
 import { z } from "zod";
 import { checkPlacement, placementSettings } from "./placement/live/settings.ts";
+import { redisSettings } from "./together/redis/settings.ts";
 
 const positiveDuration = duration.refine((ms) => ms > 0, "must be longer than 0");
 const MOST_PROCESSES = 256;
@@ -129,7 +130,7 @@ const shape = z.strictObject({
   sseComments: duration.default(10_000),
   /** These comments tell what is waited for. */
   loadingStatus: z.boolean().default(false),
-  redis: notOffered("several gateways that act as one"),
+  redis: redisSettings,
   tls: listenerTls,
   cors: z.strictObject({ origins: z.array(z.string().min(1)).default([]) }).prefault({}),
 });
@@ -195,12 +196,4 @@ export function doorFault({ keys, open, listen }: Shape): string | null {
 /** What of it says who may come in. */
 export function accessRules({ keys, listen, operators, hosts, cors }: GatewayConfig): AccessRules {
   return { keys, listen, operators, hosts, origins: cors.origins };
-}
-
-/** A key of the contract that this version refuses, so that nobody relies on what is not there. */
-function notOffered(what: string) {
-  return z
-    .unknown()
-    .optional()
-    .refine((value) => value === undefined || value === null, `${what}: not offered by this version yet, remove it`);
 }

@@ -55,6 +55,7 @@ import { alone } from "./together/alone.ts";
 import { Drains } from "./together/drains.ts";
 import type { Hub } from "./together/hub.ts";
 import { joinOthers } from "./together/join.ts";
+import { makeHub } from "./together/make-hub.ts";
 import { meetSiblings } from "./together/siblings.ts";
 import { type OrderRight, PlacingLease } from "./together/placing-lease.ts";
 import { pace } from "./together/poll-duty.ts";
@@ -75,7 +76,7 @@ export interface GatewayOptions {
   random: Random;
   log: Log;
   version: string;
-  /** Where it meets the others of its farm; absent: it is the only one. */
+  /** Where it meets the others of its farm; absent: where `config.redis` says. */
   hub?: Hub;
   /** Where it meets the other processes of its host, whose figures are told as one; absent: there are none. */
   siblings?: Hub;
@@ -126,7 +127,10 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   // Before a caller may ask.
   const joined = joinOthers(farm, poller);
   await meetSiblings(farm);
-  const { url, port } = await server.listenOn(config.listen);
+  const { url, port } = await server.listenOn(config.listen).catch(async (error: unknown) => {
+    await farm.hub.close();
+    throw error;
+  });
   poller.configure(config.workers, { intervalMs: config.health.interval, timeoutMs: config.health.timeout });
   farm.ready = Promise.all([poller.firstRound, within(clock, joined, JOIN_MS)]).then(() => {
     farm.isReady = true;
@@ -179,7 +183,7 @@ function createFarm(options: GatewayOptions): Farm {
   const { config, clock, random, log, version } = options;
   // Not of `random`: no two gateways may share it.
   const id = randomBytes(6).toString("hex");
-  const hub = options.hub ?? alone(id);
+  const hub = options.hub ?? makeHub(config, { id, clock, log });
   const inflight = new Inflight(hub);
   const waitingRoom = new WaitingRoom();
   const catalog = new CatalogStore(clock, config.health);

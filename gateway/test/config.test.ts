@@ -49,6 +49,7 @@ describe("a gateway file", () => {
       drain: 300_000,
       sseComments: 10_000,
       loadingStatus: false,
+      redis: null,
       tls: null,
       cors: { origins: [] },
     });
@@ -122,7 +123,9 @@ describe("a gateway file", () => {
     ["a strategy of its own", "workers: []\nrouting: {strategy: best}", "routing.strategy", /./],
     ["no interval", "workers: []\nhealth: {interval: 0}", "health.interval", /longer than 0/],
     ["no engine of ours", "workers: [{name: a, url: 'http://h', engine: gpt}]", "workers[0].engine", /./],
-    ["redis, for now", "workers: []\nredis: redis://h", "redis", /not offered/],
+    ["redis of another kind", "workers: []\nredis: http://h", "redis.url", /must be redis:/],
+    ["redis without a URL", "workers: []\nredis: {farm: a}", "redis.url", /./],
+    ["a farm with a brace", "workers: []\nredis: {url: 'redis://h', farm: '{a}'}", "redis.farm", /letters, digits/],
     ["tls without a key", "workers: []\ntls: {cert: a}", "tls.key", /missing|required|must/],
     [
       "one model kept warm by two names",

@@ -27,7 +27,9 @@ export async function gatewayFiles(
       return { ...worker, ca: await found.authorities(worker.ca, [...at, "workers", i, "ca"]) };
     }),
   );
-  return { config: { ...config, workers }, tls };
+  const { redis } = config;
+  const ca = await found.authorities(redis?.ca ?? null, [...at, "redis", "ca"]);
+  return { config: { ...config, workers, redis: redis && { ...redis, ca } }, tls };
 }
 
 /** Reads what an agent's part of a file names. */

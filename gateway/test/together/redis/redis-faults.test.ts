@@ -1,0 +1,191 @@
+import { createLog } from "@farmgate/wire";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cleanup } from "../../support/cleanup.ts";
+import { until } from "../../support/until.ts";
+import { limits, Member, wants } from "../members.ts";
+import { redisPlace } from "./place.ts";
+import { REDIS_SERVER, RedisServer } from "./redis-server.ts";
+
+const ONE = wants({ w: 1 });
+
+/** Lines of a log by their level. */
+function heardLog() {
+  const lines: string[] = [];
+  const log = createLog("gateway", "silent");
+  log.warn = (text: unknown) => void lines.push(`warn ${String(text)}`);
+  log.info = (text: unknown) => void lines.push(`info ${String(text)}`);
+  return { lines, log };
+}
+
+/** What this member is told once it is told anything by the hub. */
+async function firstWord(member: Member): Promise<string> {
+  let kind = "alone";
+  await until("claims are answered", async () => (kind = (await member.hub.claim(ONE)).kind) !== "alone");
+  return kind;
+}
+
+describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => {
+  let server: RedisServer;
+  let cluster: RedisServer;
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    cluster = await RedisServer.start("--cluster-enabled", "yes", "--cluster-announce-ip", "127.0.0.1");
+    // It takes two seconds until it says that it is one.
+    await cluster.ask("CLUSTER", "ADDSLOTSRANGE", "0", "16383");
+  });
+  afterAll(() => Promise.all([server.end(), cluster.end()]));
+
+  /** Two that can claim; the first has the only place at w. */
+  async function two(url = server.url, log?: ReturnType<typeof heardLog>["log"]): Promise<[Member, Member]> {
+    const place = redisPlace(url, log === undefined ? {} : { log });
+    const members: [Member, Member] = [new Member(place.hub("a")), new Member(place.hub("b"))];
+    for (const { hub } of members) cleanup(() => hub.close());
+    await Promise.all(members.map((member) => member.hub.start(member)));
+    for (const member of members) await until("b sees a", () => member.hub.members().length === 2);
+    await until("a has the place", async () => (await members[0].claim(ONE)).kind === "taken");
+    await until("b can claim", async () => (await members[1].claim(ONE)).kind === "full");
+    await until("b hears of it", () => members[1].hub.others.worker("w") === 1);
+    return members;
+  }
+
+  /** They go by what they know, without waiting. */
+  async function aloneAtOnce(member: Member, trouble: RegExp): Promise<void> {
+    await until("it has noticed", () => trouble.test(member.hub.trouble ?? ""));
+    const began = performance.now();
+    for (let i = 0; i < 100; i += 1) expect((await member.hub.claim(ONE)).kind).toBe("alone");
+    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(member.hub.others.worker("w")).toBe(1);
+    expect(member.hub.members()).toEqual(["a", "b"]);
+    expect(await member.hub.ask({ kind: "state" }, 60_000)).toEqual(new Map());
+  }
+
+  /** All is as before, and the place has not been given away a second time. */
+  async function asBefore([a, b]: [Member, Member]): Promise<string> {
+    expect(await firstWord(b)).toBe("full");
+    for (const { hub } of [a, b])
+      await until("all hear each other", () => hub.trouble === null && hub.members().length === 2);
+    await until("b still knows", () => b.hub.others.worker("w") === 1);
+    a.leave("w");
+    await until("the place can be had again", async () => (await b.claim(ONE)).kind === "taken");
+    await until("a knows", () => a.hub.others.worker("w") === 1);
+    return "as before";
+  }
+
+  it("go on by themselves while it is killed, and meet again when it is back empty, with one line each", async () => {
+    const { lines, log } = heardLog();
+    const members = await two(server.url, log);
+    await server.signal("SIGKILL");
+    await aloneAtOnce(members[1], /nothing listens there/);
+    await server.restart();
+    expect(await asBefore(members)).toBe("as before");
+    await until("both say so", () => lines.filter((line) => line.startsWith("info")).length === 2);
+    const troubles = lines.filter((line) => line.startsWith("warn"));
+    expect(troubles).toHaveLength(2);
+    expect(troubles[0]).toMatch(/^warn Redis at 127\.0\.0\.1:\d+: .*: this gateway goes by what it sees itself$/);
+    // Once more within the minute is no news.
+    await server.signal("SIGKILL");
+    await until("it has noticed", () => members[0].hub.trouble !== null);
+    await server.restart();
+    await until("it is back", () => members[0].hub.trouble === null);
+    for (const { hub } of members) await hub.close();
+    expect(lines).toHaveLength(4);
+  });
+
+  it("wait for it once while it stands still for longer than members live without a heartbeat", async () => {
+    const members = await two();
+    await server.signal("SIGSTOP");
+    const began = performance.now();
+    expect((await members[1].hub.claim(ONE)).kind).toBe("alone");
+    expect(performance.now() - began).toBeLessThan(1_000);
+    await aloneAtOnce(members[1], /does not answer in time/);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    await server.signal("SIGCONT");
+    expect(await asBefore(members)).toBe("as before");
+  });
+
+  it("take back what a claim took that was answered too late", async () => {
+    const [a, b] = await two();
+    a.leave("w");
+    await until("the place is free", () => b.hub.others.worker("w") === 0);
+    await server.ask("CLIENT", "PAUSE", "450", "ALL");
+    expect((await b.hub.claim(ONE)).kind).toBe("alone");
+    await until("it is over", () => b.hub.trouble === null);
+    await until("the place can be had", async () => (await a.claim(ONE)).kind === "taken");
+  });
+
+  it("give no place away twice when everything in it is deleted", async () => {
+    const members = await two();
+    await server.ask("FLUSHALL");
+    expect(await asBefore(members)).toBe("as before");
+  });
+
+  it("keep leases' numbers growing when everything in it is deleted", async () => {
+    const [a] = await two();
+    const lease = a.hub.lease("placement");
+    await until("it is held", () => lease.fence !== null);
+    const before = lease.fence ?? 0;
+    await server.ask("FLUSHALL");
+    await until("it is held anew", () => ![before, null].includes(lease.fence));
+    expect(lease.fence).toBeGreaterThan(before);
+  });
+
+  it("know a replica that takes no writes, and a server that has become one for a while", async () => {
+    const members = await two();
+    await server.ask("REPLICAOF", "127.0.0.1", "1");
+    await aloneAtOnce(members[1], /a replica that takes no writes/);
+    await server.ask("REPLICAOF", "NO", "ONE");
+    expect(await asBefore(members)).toBe("as before");
+  });
+
+  it("go on when its memory is full, and when it has forgotten the scripts", async () => {
+    const members = await two();
+    await server.ask("CONFIG", "SET", "maxmemory", "1");
+    await aloneAtOnce(members[1], /its memory is full/);
+    await server.ask("CONFIG", "SET", "maxmemory", "0");
+    await server.ask("SCRIPT", "FLUSH");
+    expect(await asBefore(members)).toBe("as before");
+  });
+
+  it("learn what was told while they could not hear", async () => {
+    const [a, b] = await two();
+    await server.ask("CLIENT", "KILL", "TYPE", "pubsub");
+    a.enter("w", "n");
+    await until("b knows", () => b.hub.others.pair("w", "n") === 1 && b.hub.trouble === null);
+    expect(b.hub.others.worker("w")).toBe(2);
+  });
+
+  it("start without it, and meet once it is there", async () => {
+    await server.signal("SIGKILL");
+    const member = new Member(redisPlace(server.url).hub("a"));
+    cleanup(() => member.hub.close());
+    const began = performance.now();
+    await member.hub.start(member);
+    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(member.hub.trouble).toMatch(/nothing listens there/);
+    member.enter("w");
+    await server.restart();
+    expect(await firstWord(member)).toBe("full");
+  });
+
+  it("do not reach a server whose password they do not have, and do not tell it", async () => {
+    const other = await RedisServer.start("--requirepass", "right");
+    cleanup(() => other.end());
+    const place = redisPlace(`redis://:wrongsecret@127.0.0.1:${other.port}`);
+    const { hub } = new Member(place.hub("a"));
+    cleanup(() => hub.close());
+    await hub.start({ counts: () => new Map(), callers: () => new Map() });
+    expect(hub.trouble).toBe(`Redis at 127.0.0.1:${other.port}: it does not know this user or password`);
+  });
+
+  it("meet in a cluster, and in a database of its own", async () => {
+    const url = `redis+cluster://127.0.0.1:${cluster.port}`;
+    await until("it is up", async () => String(await cluster.ask("CLUSTER", "INFO")).includes("cluster_state:ok"));
+    const members = await two(url);
+    await cluster.ask("FLUSHALL");
+    expect(await asBefore(members)).toBe("as before");
+    const [a, b] = await two(`${server.url}/3`);
+    await a.claim(wants({}, { caller: limits("alice", 1) }));
+    await until("b hears", () => b.hub.others.caller("alice") === 1);
+    expect(await server.ask("DBSIZE")).toBe(0);
+  });
+});
