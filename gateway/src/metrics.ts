@@ -1,5 +1,5 @@
 import { dropSeries, PROCESS_GAUGES } from "@farmgate/wire";
-import { type Aggregator, AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { GatheredCounter } from "./gathered-counter.ts";
 import { knownState } from "./catalog/known-state.ts";
 import type { Catalog } from "./catalog/types.ts";
@@ -7,6 +7,7 @@ import type { Warmth } from "./placement/warmth-notes.ts";
 import type { Usage } from "./proxy/usage-tap.ts";
 import type { Claimed, Hub } from "./together/hub.ts";
 import { TogetherMetrics } from "./together/together-metrics.ts";
+import { OF_ALL } from "./together/of-all.ts";
 
 /** What gauges read at the moment of a scrape. */
 export interface FarmFigures {
@@ -126,67 +127,37 @@ export class Metrics {
       for (const { config } of figures.catalog().workers)
         gauge.set({ worker: config.name }, figures.inflight.ownWorker(config.name));
     });
-    this.#gauge(
-      "farmgate_worker_up",
-      "1 while a worker answers its polls",
-      ["worker"],
-      (gauge) => {
-        for (const { config, health } of figures.catalog().workers)
-          gauge.set({ worker: config.name }, health === "healthy" ? 1 : 0);
-      },
-      "max",
-    );
-    this.#gauge(
-      "farmgate_catalog_age_seconds",
-      "Since a worker's last good catalogue",
-      ["worker"],
-      (gauge) => {
-        for (const { config, catalogAt } of figures.catalog().workers) {
-          if (catalogAt !== null) gauge.set({ worker: config.name }, Math.max(0, figures.now() - catalogAt) / 1_000);
+    this.#gauge("farmgate_worker_up", "1 while a worker answers its polls", ["worker"], (gauge) => {
+      for (const { config, health } of figures.catalog().workers)
+        gauge.set({ worker: config.name }, health === "healthy" ? 1 : 0);
+    });
+    this.#gauge("farmgate_catalog_age_seconds", "Since a worker's last good catalogue", ["worker"], (gauge) => {
+      for (const { config, catalogAt } of figures.catalog().workers) {
+        if (catalogAt !== null) gauge.set({ worker: config.name }, Math.max(0, figures.now() - catalogAt) / 1_000);
+      }
+    });
+    this.#gauge("farmgate_model_warm", "1 while a model is loaded on a worker", ["worker", "model"], (gauge) => {
+      for (const worker of figures.catalog().workers) {
+        for (const model of worker.report?.models ?? []) {
+          const labels = { worker: worker.config.name, model: model.id };
+          gauge.set(labels, knownState(worker, model) === "warm" ? 1 : 0);
         }
-      },
-      "min",
-    );
-    this.#gauge(
-      "farmgate_model_warm",
-      "1 while a model is loaded on a worker",
-      ["worker", "model"],
-      (gauge) => {
-        for (const worker of figures.catalog().workers) {
-          for (const model of worker.report?.models ?? []) {
-            const labels = { worker: worker.config.name, model: model.id };
-            gauge.set(labels, knownState(worker, model) === "warm" ? 1 : 0);
-          }
-        }
-      },
-      "max",
-    );
+      }
+    });
     this.#copies(figures);
-    this.#gauge(
-      "farmgate_placement_replicas",
-      "Loaded copies that placement counts",
-      ["model", "pool"],
-      (gauge) => {
-        for (const { model, pool, replicas } of figures.replicas()) gauge.set({ model, pool }, replicas);
-      },
-      "max",
-    );
-    this.#gauge(
-      "farmgate_breaker_open",
-      "1 while a model is put aside on a worker",
-      ["worker", "model"],
-      (gauge) => {
-        for (const { config, byKey, breakers } of figures.catalog().workers) {
-          // Every pair has its line, so that one that closes is seen to, and none that ever opened is lost.
-          for (const { id } of byKey.values()) gauge.set({ worker: config.name, model: id }, 0);
-          for (const [key, { openUntil }] of breakers) {
-            const model = byKey.get(key)?.id ?? "other";
-            gauge.inc({ worker: config.name, model }, openUntil === null ? 0 : 1);
-          }
+    this.#gauge("farmgate_placement_replicas", "Loaded copies that placement counts", ["model", "pool"], (gauge) => {
+      for (const { model, pool, replicas } of figures.replicas()) gauge.set({ model, pool }, replicas);
+    });
+    this.#gauge("farmgate_breaker_open", "1 while a model is put aside on a worker", ["worker", "model"], (gauge) => {
+      for (const { config, byKey, breakers } of figures.catalog().workers) {
+        // Every pair has its line, so that one that closes is seen to, and none that ever opened is lost.
+        for (const { id } of byKey.values()) gauge.set({ worker: config.name, model: id }, 0);
+        for (const [key, { openUntil }] of breakers) {
+          const model = byKey.get(key)?.id ?? "other";
+          gauge.inc({ worker: config.name, model }, openUntil === null ? 0 : 1);
         }
-      },
-      "max",
-    );
+      }
+    });
     for (const { name, help, read } of PROCESS_GAUGES) this.#gauge(name, help, [], (gauge) => gauge.set(read()));
   }
 
@@ -274,35 +245,17 @@ export class Metrics {
   }
 
   #copies({ copies }: FarmFigures): void {
-    this.#gauge(
-      "farmgate_model_warm_copies",
-      "Loaded copies that can be counted on",
-      ["model"],
-      (gauge) => {
-        for (const { name, copies: count } of copies.listedWarmth()) gauge.set({ model: name }, count);
-      },
-      "max",
-    );
-    this.#gauge(
-      "farmgate_keep_warm_wanted",
-      "Copies to be kept warm",
-      ["model"],
-      (gauge) => {
-        for (const { name, wanted } of copies.wantedWarmth()) gauge.set({ model: name }, wanted ?? 0);
-      },
-      "max",
-    );
-    this.#gauge(
-      "farmgate_keep_warm_missing",
-      "Copies to be kept warm that are not",
-      ["model"],
-      (gauge) => {
-        for (const { name, wanted, copies: count } of copies.wantedWarmth()) {
-          gauge.set({ model: name }, Math.max(0, (wanted ?? 0) - count));
-        }
-      },
-      "min",
-    );
+    this.#gauge("farmgate_model_warm_copies", "Loaded copies that can be counted on", ["model"], (gauge) => {
+      for (const { name, copies: count } of copies.listedWarmth()) gauge.set({ model: name }, count);
+    });
+    this.#gauge("farmgate_keep_warm_wanted", "Copies to be kept warm", ["model"], (gauge) => {
+      for (const { name, wanted } of copies.wantedWarmth()) gauge.set({ model: name }, wanted ?? 0);
+    });
+    this.#gauge("farmgate_keep_warm_missing", "Copies to be kept warm that are not", ["model"], (gauge) => {
+      for (const { name, wanted, copies: count } of copies.wantedWarmth()) {
+        gauge.set({ model: name }, Math.max(0, (wanted ?? 0) - count));
+      }
+    });
   }
 
   #counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
@@ -318,22 +271,12 @@ export class Metrics {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] });
   }
 
-  /**
-   * `ofAll`: what several processes of one host say together. What all of them see alike is not summed: a process that
-   * has only begun does not know yet what is loaded where and who is up, so the greatest counts, or for an age the least.
-   */
-  #gauge<L extends string>(
-    name: string,
-    help: string,
-    labelNames: L[],
-    read: (gauge: Gauge<L>) => void,
-    ofAll: Aggregator = "sum",
-  ): void {
+  #gauge<L extends string>(name: string, help: string, labelNames: L[], read: (gauge: Gauge<L>) => void): void {
     const gauge: Gauge<L> = new Gauge({
       name,
       help,
       labelNames,
-      aggregator: ofAll,
+      aggregator: OF_ALL[name] ?? "sum",
       registers: [this.#registry],
       collect: () => {
         gauge.reset();

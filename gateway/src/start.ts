@@ -60,7 +60,7 @@ import { Inflight } from "./state/inflight.ts";
 import { alone } from "./together/alone.ts";
 import { Drains } from "./together/drains.ts";
 import type { Hub } from "./together/hub.ts";
-import { joinOthers } from "./together/join.ts";
+import { catchUp, joinOthers } from "./together/join.ts";
 import { makeHub } from "./together/make-hub.ts";
 import { meetSiblings } from "./together/siblings.ts";
 import { type OrderRight, PlacingLease } from "./together/placing-lease.ts";
@@ -70,7 +70,6 @@ import { Recorder } from "./trace/recorder.ts";
 import { within } from "./within.ts";
 
 const HEADER_BYTES = 32 * 1_024;
-
 
 /** So long the first requests wait to hear from the other gateways which workers are drained, in milliseconds. */
 const JOIN_MS = 1_000;
@@ -133,15 +132,15 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const app = await createControl(farm, (control) => server.onRequest(createDoor(farm, control)));
   server.onWebSocket(createSocketDoor(farm));
   farm.registrar.start(() => applyWorkers(farm, poller));
-  // Before the first request may come, so that it is counted with those of the others.
-  const joined = joinOthers(farm, poller);
+  // Before a caller may ask, so that its request counts among those of all.
+  await joinOthers(farm, poller);
   await meetSiblings(farm);
   const { url, port } = await server.listenOn(config.listen).catch(async (error: unknown) => {
     await farm.hub.close();
     throw error;
   });
   applyWorkers(farm, poller);
-  farm.ready = Promise.all([poller.firstRound, within(clock, joined, JOIN_MS)]).then(() => {
+  farm.ready = Promise.all([poller.firstRound, within(clock, catchUp(farm), JOIN_MS)]).then(() => {
     farm.isReady = true;
     if (farm.draining) return;
     farm.placingLease.take(() => {

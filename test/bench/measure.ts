@@ -37,7 +37,7 @@ export async function measure(options: Options, children: Children, say: (line: 
     load,
     stubPort,
     targets,
-    freshGateway: () => startGateway(children, stubPort, options.gateway),
+    freshGateway: (processes) => startGateway(children, stubPort, options.gateway, processes),
     endGateway: (gateway) => children.end(gateway.child),
     note: (text) => notes.push(text),
     failures: (scenario, target, { failures }) => {

@@ -8,8 +8,8 @@ import { ASK_MS, cancelHere } from "./requests.ts";
 import { SharedCatalog } from "./shared-catalog.ts";
 
 /**
- * Tells the gateways that act as one with this one what it sees, and takes what they tell. Resolves once it is known what
- * was missed before, or when those who know have not answered in time.
+ * Tells the gateways that act as one with this one what it sees, and takes what they tell. Resolves once it is among
+ * them, or when they could not be heard for a second.
  */
 export async function joinOthers(farm: Farm, poller: CatalogPoller): Promise<void> {
   const { hub, log } = farm;
@@ -27,12 +27,12 @@ export async function joinOthers(farm: Farm, poller: CatalogPoller): Promise<voi
     if (isBack) void catchUp(farm);
   });
   await hub.start(farm.inflight);
-  await catchUp(farm);
-  log.info({ gateway: hub.id, members: hub.members().length }, "acts as one with the other gateways");
+  const { trouble: why } = hub;
+  if (why === null) log.info({ gateway: hub.id, members: hub.members().length }, "acts as one with the other gateways");
 }
 
-/** Asks for what was missed, and takes what is newer than what is known here. */
-async function catchUp({ hub, drains, registrar }: Farm): Promise<void> {
+/** Asks for what was missed, and takes what is newer than what is known here; those who know may not answer in time. */
+export async function catchUp({ hub, drains, registrar }: Farm): Promise<void> {
   const answers = await hub.ask({ kind: "state" }, ASK_MS);
   for (const state of answers.values()) for (const note of readDrains(state)) drains.take(note);
   const registered = [...answers.values()].flatMap(readRegistered);

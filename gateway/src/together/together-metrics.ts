@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { Claimed, Hub } from "./hub.ts";
+import { OF_ALL } from "./of-all.ts";
 
 /** The part of the gateway's metrics that only gateways have which act as one. */
 export class TogetherMetrics {
@@ -13,6 +14,7 @@ export class TogetherMetrics {
         name,
         help,
         registers,
+        aggregator: OF_ALL[name] ?? "sum",
         collect() {
           this.set(read());
         },

@@ -3,6 +3,7 @@ import { largeBodies } from "./large-bodies.ts";
 import { longPrompts } from "./long-prompts.ts";
 import { openStreams } from "./open-streams.ts";
 import type { Scenario } from "./scenario.ts";
+import { processes } from "./processes.ts";
 import { shortAnswers } from "./short-answers.ts";
 import { streamedChunks } from "./streamed-chunks.ts";
 
@@ -14,4 +15,5 @@ export const scenarios: Record<string, Scenario> = {
   "long-prompts": longPrompts,
   "large-bodies": largeBodies,
   "open-streams": openStreams,
+  processes,
 };

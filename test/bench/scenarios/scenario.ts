@@ -11,8 +11,8 @@ export interface Bench {
   stubPort: number;
   /** The proxies in the order in which each round goes through them. */
   targets: Target[];
-  /** A gateway that has served nothing yet. */
-  freshGateway(): Promise<Target>;
+  /** A gateway that has served nothing yet; of several processes it has two workers, both of them the stub. */
+  freshGateway(processes?: number): Promise<Target>;
   endGateway(gateway: Target): Promise<void>;
   /** Something that a reader of the figures must know. */
   note(text: string): void;

@@ -8,7 +8,9 @@ import { figuresOf, namesOf, targetNamed } from "./scenario.ts";
 import type { Bench, Scenario } from "./scenario.ts";
 
 export const shortAnswers: Scenario = async (bench) => {
-  const rounds = await interleave(namesOf(bench), bench.plan, (name) => once(bench, targetNamed(bench, name)));
+  const rounds = await interleave(namesOf(bench), bench.plan, (name) =>
+    shortAnswersOf(bench, targetNamed(bench, name)),
+  );
   return [
     rowOfRounds(
       "CPU per short answer, us",
@@ -22,7 +24,8 @@ export const shortAnswers: Scenario = async (bench) => {
   ];
 };
 
-async function once(bench: Bench, target: Target): Promise<{ cpuUs: number; perSecond: number }> {
+/** One round of it. */
+export async function shortAnswersOf(bench: Bench, target: Target): Promise<{ cpuUs: number; perSecond: number }> {
   let cpu = 0;
   const outcome = await bench.load.run(
     { kind: "closed-loop", port: target.port, body: shortBody, ...bench.plan.shortAnswers },

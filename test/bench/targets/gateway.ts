@@ -16,11 +16,12 @@ export interface GatewayPlace {
   config: string;
 }
 
-function gatewayConfig(place: GatewayPlace): string {
+function gatewayConfig(place: GatewayPlace, processes: number): string {
+  const workers = processes === 1 ? ["stub"] : ["stub", "again"];
   return `listen: { host: 127.0.0.1, port: ${place.port} }
+processes: ${processes}
 workers:
-  - { name: stub, url: "${place.upstream}", engine: vllm }
-`;
+${workers.map((name) => `  - { name: ${name}, url: "${place.upstream}", engine: vllm }\n`).join("")}`;
 }
 
 /** A command in which {port}, {upstream} and {config} stand for the place that was found for it. */
@@ -37,11 +38,16 @@ export function gatewayCommand(template: string, place: GatewayPlace): string[] 
 }
 
 /** `template` is another gateway in place of the project's own; its paths are relative to where the bench was called. */
-export async function startGateway(children: Children, upstreamPort: number, template?: string): Promise<Target> {
+export async function startGateway(
+  children: Children,
+  upstreamPort: number,
+  template?: string,
+  processes: number = 1,
+): Promise<Target> {
   const [port = 0] = await freePorts(1);
   const config = join(children.folder, `gateway-${port}.yaml`);
   const place = { port, upstream: `http://127.0.0.1:${upstreamPort}`, config };
-  writeFileSync(config, gatewayConfig(place));
+  writeFileSync(config, gatewayConfig(place, processes));
   if (template !== undefined) {
     const [command = "", ...args] = gatewayCommand(template, place);
     return ready(children, "gateway", port, children.spawn("gateway", command, args));

@@ -1,4 +1,4 @@
-import type { CancelTimer, Clock } from "@farmgate/shared";
+import type { Clock } from "@farmgate/shared";
 import type { Claimed } from "../hub.ts";
 
 interface Open {
@@ -13,8 +13,8 @@ export class OpenClaims {
   /** The oldest first. */
   readonly #open = new Map<number, Open>();
   #last = 0;
-  /** One for all of them: claims are many, and hardly any waits. */
-  #looking: CancelTimer | null = null;
+  /** One timer for all of them: claims are many, and hardly any waits. */
+  #isLooking = false;
 
   constructor(clock: Clock, mostMs: number) {
     this.#clock = clock;
@@ -27,7 +27,7 @@ export class OpenClaims {
     const answer = new Promise<Claimed>((resolve) => {
       this.#open.set(number, { since: this.#clock.now(), resolve });
     });
-    this.#looking ??= this.#clock.after(this.#mostMs, () => this.#look());
+    if (!this.#isLooking) this.#lookIn(this.#mostMs);
     return { number, answer };
   }
 
@@ -40,15 +40,17 @@ export class OpenClaims {
     for (const number of this.#open.keys()) this.answered(number, { kind: "alone" });
   }
 
+  #lookIn(ms: number): void {
+    this.#isLooking = true;
+    this.#clock.after(ms, () => this.#look());
+  }
+
   #look(): void {
-    this.#looking = null;
+    this.#isLooking = false;
     const now = this.#clock.now();
     for (const [number, { since }] of this.#open) {
       const leftMs = since + this.#mostMs - now;
-      if (leftMs > 0) {
-        this.#looking = this.#clock.after(leftMs, () => this.#look());
-        return;
-      }
+      if (leftMs > 0) return this.#lookIn(leftMs);
       this.answered(number, { kind: "alone" });
     }
   }
