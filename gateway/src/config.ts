@@ -14,6 +14,7 @@ import {
   type ReportProblem,
   secret,
   size,
+  telemetry,
   wholeNumber,
   withCrossChecks,
 } from "@farmgate/shared";
@@ -125,6 +126,7 @@ const shape = z.strictObject({
   sseComments: duration.default(10_000),
   /** These comments tell what is waited for. */
   loadingStatus: z.boolean().default(false),
+  telemetry,
   redis: notOffered("several gateways that act as one"),
   tls: listenerTls,
   cors: z.strictObject({ origins: z.array(z.string().min(1)).default([]) }).prefault({}),

@@ -12,7 +12,7 @@ export interface Reloaded {
   restartNeeded: string[];
 }
 
-const RESTART_KEYS: ReadonlySet<string> = new Set(["listen", "tls", "redis"]);
+const RESTART_KEYS: ReadonlySet<string> = new Set(["listen", "tls", "redis", "telemetry"]);
 
 /**
  * Puts a changed configuration in force. What is running goes on; what waits is looked at anew. Throws, with everything as
@@ -26,8 +26,8 @@ export function reloadFarm(farm: Farm, poller: CatalogPoller, next: GatewayConfi
   const applied = changed.length > restartNeeded.length;
   if (!applied) return { applied, restartNeeded };
   // What runs stays as it was started, so that changing it back is no change.
-  const { listen, tls, redis } = before;
-  const config = { ...next, listen, tls, redis };
+  const { listen, tls, redis, telemetry } = before;
+  const config = { ...next, listen, tls, redis, telemetry };
   const fault = doorFault(config);
   if (fault !== null) throw new Error(`listen.host: until a restart ${fault}`);
   farm.config = config;

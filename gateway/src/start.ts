@@ -7,8 +7,10 @@ import {
   FrontServer,
   KeyRing,
   type Log,
+  openTracing,
   roomForCallers,
   type TlsPair,
+  type Tracing,
   Upstreams,
 } from "@farmgate/wire";
 import { BatchLimits } from "./batching/batch-limits.ts";
@@ -82,8 +84,11 @@ export interface RunningGateway {
 
 /** Starts one gateway; resolves once it listens. Rejects when its port is taken. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
-  const { config, clock, random, log } = options;
-  const farm = createFarm(options);
+  const { config, clock, random, log, version } = options;
+  // Not of `random`: no two gateways may share it.
+  const id = randomBytes(6).toString("hex");
+  const service = { name: "farmgate-gateway", version, instance: id };
+  const farm = createFarm(options, id, await openTracing(config.telemetry, service, { clock, log }));
   const poller = new CatalogPoller({
     clock,
     random,
@@ -141,10 +146,9 @@ function slotsOf(farm: Farm): SlotsView {
   return { context: routingContext(farm, 0), calls: farm.live.all(), rates: farm.pairRates };
 }
 
-function createFarm(options: GatewayOptions): Farm {
+/** `id`: its own. */
+function createFarm(options: GatewayOptions, id: string, tracing: Tracing | null): Farm {
   const { config, clock, random, log, version } = options;
-  // Not of `random`: no two gateways may share it.
-  const id = randomBytes(6).toString("hex");
   const hub = options.hub ?? alone(id);
   const inflight = new Inflight();
   const waitingRoom = new WaitingRoom();
@@ -179,6 +183,7 @@ function createFarm(options: GatewayOptions): Farm {
     log,
     version,
     mark: markOf(id),
+    tracing,
     hub,
     startedAt: clock.now(),
     config,

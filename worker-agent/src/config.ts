@@ -11,6 +11,7 @@ import {
   operators,
   secret,
   size,
+  telemetry,
   wholeNumber,
   withCrossChecks,
 } from "@farmgate/shared";
@@ -148,6 +149,7 @@ const shape = z.strictObject({
     .unknown()
     .optional()
     .refine((value) => value === undefined, NOT_YET),
+  telemetry,
   tls: listenerTls,
   drain: duration.default(300_000),
 });

@@ -1,7 +1,8 @@
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { type Clock, type Environment, FarmError, formatDuration, MAX_WAITING_TOLD } from "@farmgate/shared";
-import { Access, KeyRing, type Log, type TlsPair, Upstreams } from "@farmgate/wire";
+import { Access, KeyRing, type Log, openTracing, type TlsPair, Upstreams } from "@farmgate/wire";
+import { AgentSpans } from "./agent-spans.ts";
 import type { AgentConfig } from "./config.ts";
 import { FileKeeper } from "./files/file-keeper.ts";
 import { discover } from "./holders/discover.ts";
@@ -76,6 +77,9 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     reloadMs: (model: string) => learned.loadMs(model, null, clock.now()),
   });
   const metrics = new AgentMetrics();
+  const service = { name: "farmgate-agent", version: options.version, instance: config.name };
+  const tracing = await openTracing(config.telemetry, service, { clock, log });
+  const spans = tracing === null ? null : new AgentSpans(tracing, clock);
   const { holders } = machine;
   const replaces = replacesBy(config);
   const { directory: shelf } = config.files;
@@ -84,15 +88,25 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       ? null
       : new FileKeeper({ ...options, directory: resolve(options.directory, shelf), upstreams, metrics });
   const missingFor = async (model: string) => (await files?.missingFor(model)) ?? null;
-  const switching = new ModelSwitch({ models, holders, missingFor, replaces, learned, metrics, clock, log });
+  const switching = new ModelSwitch({ models, holders, missingFor, replaces, learned, metrics, spans, clock, log });
   const executor = new Executor(scheduler, switching, clock);
   tell = (event) => executor.tell(event);
-  const server = createServer(options, { models, upstreams, learned, scheduler, executor, metrics, machine, files });
+  const server = createServer(options, {
+    models,
+    upstreams,
+    learned,
+    scheduler,
+    executor,
+    metrics,
+    spans,
+    machine,
+    files,
+  });
   const release = async (readMs: number) => {
     await server.close(readMs);
     machine.stopTrimming();
     await Promise.all([holders.close(), files?.close()]);
-    await Promise.all([upstreams.destroy(), asker.close()]);
+    await Promise.all([upstreams.destroy(), asker.close(), tracing?.close()]);
   };
   try {
     const found = await discover(holders, models.models, replaces, log);
@@ -122,13 +136,14 @@ interface Parts {
   scheduler: Scheduler;
   executor: Executor;
   metrics: AgentMetrics;
+  spans: AgentSpans | null;
   machine: Machine;
   files: FileKeeper | null;
 }
 
 function createServer(options: AgentOptions, parts: Parts): AgentServer {
   const { config, version, clock, log } = options;
-  const { models, upstreams, learned, scheduler, executor, metrics, machine, files } = parts;
+  const { models, upstreams, learned, scheduler, executor, metrics, spans, machine, files } = parts;
   const promises = new Promises();
   const keys = new KeyRing(config.keys);
   const moment = (): Moment => ({
@@ -155,6 +170,7 @@ function createServer(options: AgentOptions, parts: Parts): AgentServer {
     moment,
     engines: () => machine.attached.status(),
     metrics,
+    spans,
     readLog: (model, lines) => readModelLog(machine.outputDirectory, model, lines),
     clock,
     log,

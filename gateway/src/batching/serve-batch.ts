@@ -78,6 +78,8 @@ function openJoint(
   const call = new JointCall({ ...start, since: farm.clock.wall() }, calls);
   call.caller = caller;
   call.receivedAt = arrivedAt;
+  // A try for several stands in the trace of one; the others name the joint request.
+  call.spans = first.spans;
   farm.live.enter(call);
   const scanner = scannerFor(api, []);
   scanner.push(bytes);

@@ -25,6 +25,7 @@ function ended(more: Record<string, unknown> = {}): Parameters<Accounts["add"]>[
     joinedAs: null,
     goneError: null,
     tap: new UsageTap(),
+    spans: null,
     ...more,
   };
   return call as unknown as Parameters<Accounts["add"]>[0];
