@@ -45,16 +45,18 @@ export async function startCollector(cleanup: Cleanup) {
   const spans: CollectedSpan[] = [];
   const bodies: string[] = [];
   const headers: NodeJS.Dict<string | string[]>[] = [];
-  const server = createServer(async (request, response) => {
-    const pieces: Buffer[] = [];
-    for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece);
-    const body = Buffer.concat(pieces).toString("utf8");
+  const server = createServer((request, response) => {
     const isRight = request.method === "POST" && request.url === "/v1/traces";
-    response.writeHead(isRight ? 200 : 404, { "content-type": "application/json" }).end("{}");
-    if (!isRight) return;
-    bodies.push(body);
-    headers.push(request.headers);
-    spans.push(...spansOf(JSON.parse(body) as OtlpBody));
+    const pieces: Buffer[] = [];
+    request.on("data", (piece: Buffer) => pieces.push(piece));
+    request.on("end", () => {
+      response.writeHead(isRight ? 200 : 404, { "content-type": "application/json" }).end("{}");
+      if (!isRight) return;
+      const body = Buffer.concat(pieces).toString("utf8");
+      bodies.push(body);
+      headers.push(request.headers);
+      spans.push(...spansOf(JSON.parse(body) as OtlpBody));
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   cleanup.add(server, () => {

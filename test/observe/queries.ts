@@ -6,7 +6,7 @@ import { parse } from "yaml";
 export const PROMETHEUS = fileURLToPath(new URL("../../deploy/prometheus/", import.meta.url));
 const DASHBOARD = new URL("../../deploy/grafana/dashboards/farmgate.json", import.meta.url);
 
-export interface Target {
+interface Target {
   refId: string;
   expr: string;
   legendFormat?: string;
