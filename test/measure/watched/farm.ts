@@ -39,30 +39,27 @@ interface PrometheusConfig {
 export async function startWatchedFarm(children: Children): Promise<WatchedFarm> {
   const [gatewayPort = 0, gpu = 0, mac = 0, port = 0, ...engines] = await freePorts(8);
   const [big = 0, small = 0, sick = 0, vectors = 0] = engines;
-  await Promise.all([
-    startEngine(children, "big", big, `${BIG} ${SPEED}`),
-    startEngine(children, "small", small, `--models small --loaded small --slots 2 ${SPEED}`),
-    startEngine(children, "sick", sick, `${SPEED} ${SICK}`),
-    startEngine(children, "vectors", vectors, "--models spare --embedding vectors --loaded vectors --slots 1"),
-  ]);
+  // One after the other: on a busy machine all at once would take each too long.
+  await startEngine(children, "big", big, `${BIG} ${SPEED}`);
+  await startEngine(children, "small", small, `--models small --loaded small --slots 2 ${SPEED}`);
+  await startEngine(children, "sick", sick, `${SPEED} ${SICK}`);
+  await startEngine(children, "vectors", vectors, "--models spare --embedding vectors --loaded vectors --slots 1");
   const swap = { command: `${process.execPath} ${SWAP}`, poll: "100ms", timeout: "30s" };
   const served = (names: readonly string[], at: number) =>
     names.map((name) => ({ name, url: urlOf(at), ready: "models", slots: 2, memory: "4gb" }));
-  await Promise.all([
-    startProgram(children, "agent", "gpu-box", {
-      name: "gpu-box",
-      listen: { port: gpu },
-      swap,
-      queue: { maxWait: "5s" },
-      models: served(["coder", "writer"], big),
-    } as { listen: { port: number } }),
-    startProgram(children, "agent", "mac", {
-      name: "mac",
-      listen: { port: mac },
-      swap,
-      models: served(["small"], small),
-    } as { listen: { port: number } }),
-  ]);
+  await startProgram(children, "agent", "gpu-box", {
+    name: "gpu-box",
+    listen: { port: gpu },
+    swap,
+    queue: { maxWait: "5s" },
+    models: served(["coder", "writer"], big),
+  } as { listen: { port: number } });
+  await startProgram(children, "agent", "mac", {
+    name: "mac",
+    listen: { port: mac },
+    swap,
+    models: served(["small"], small),
+  } as { listen: { port: number } });
   const gateway = await startProgram(children, "gateway", "gateway", {
     listen: { port: gatewayPort },
     health: { interval: "1s" },
