@@ -48,6 +48,7 @@ describe("a gateway file", () => {
       drain: 300_000,
       sseComments: 10_000,
       loadingStatus: false,
+      telemetry: null,
       tls: null,
       cors: { origins: [] },
     });
