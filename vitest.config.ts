@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-const conditions = ["@farmgate/source", "node", "import", "module", "default"];
+const conditions = ["@farmgate/source", "node", "import", "default"];
 const setupFiles = ["./test/harness/property-seed.ts"];
 const source = { ssr: { resolve: { conditions } } };
 
@@ -23,7 +23,7 @@ export default defineConfig({
         test: {
           setupFiles,
           name: "integration",
-          include: ["test/{integration,scenarios,bench,soak,measure,faults}/**/*.test.ts"],
+          include: ["test/{integration,scenarios,bench,soak,measure,faults,observe}/**/*.test.ts"],
           testTimeout: 60_000,
           // Some start a whole farm.
           hookTimeout: 60_000,

@@ -14,6 +14,7 @@ import {
   type ReportProblem,
   secret,
   size,
+  telemetry,
   wholeNumber,
   withCrossChecks,
 } from "@farmgate/shared";
@@ -143,6 +144,7 @@ const shape = z.strictObject({
   /** These comments tell what is waited for. */
   loadingStatus: z.boolean().default(false),
   redis: redisSettings,
+  telemetry,
   tls: listenerTls,
   cors: z.strictObject({ origins: z.array(z.string().min(1)).default([]) }).prefault({}),
 });

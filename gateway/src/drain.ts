@@ -45,5 +45,6 @@ export async function drainFarm(
   await farm.upstreams.destroy();
   await app.close();
   farm.accounts.settle();
+  await farm.tracing?.close();
   farm.log.info({ ms: Math.round(farm.clock.now() - startedAt) }, "stopped");
 }

@@ -1,5 +1,5 @@
 import type { Clock, Random } from "@farmgate/shared";
-import type { Access, BodyRoom, KeyRing, Log, Upstreams } from "@farmgate/wire";
+import type { Access, BodyRoom, KeyRing, Log, Tracing, Upstreams } from "@farmgate/wire";
 import type { BatchLimits } from "./batching/batch-limits.ts";
 import type { Joiner } from "./batching/joiner.ts";
 import type { OpenBatches } from "./batching/open-batches.ts";
@@ -43,6 +43,8 @@ export interface Farm {
   readonly version: string;
   /** This gateway's mark in Via. */
   readonly mark: string;
+  /** null: no traces are made. */
+  readonly tracing: Tracing | null;
   /** The other gateways of this farm. */
   readonly hub: Hub;
   /** The other processes of this host, for figures that are told as one; `hub` itself where there is no Redis. */

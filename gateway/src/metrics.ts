@@ -37,6 +37,10 @@ export interface RequestFigures {
   ttftSeconds: number | null;
   /** The gateway's own share of the time to the first try, waiting for a worker left out. */
   overheadSeconds: number | null;
+  /** Spent waiting at the gateway for a worker below its cap. */
+  waitedSeconds: number;
+  /** From the asking of the worker that was asked last to the end; null: none was asked. */
+  askedSeconds: number | null;
 }
 
 /** What one process' `figures` are, for another one's `text`. */
@@ -91,6 +95,19 @@ export class Metrics {
     "worker",
     "direction",
   ]);
+  readonly #asked = this.#gathered(
+    "farmgate_worker_seconds_total",
+    "Time of requests from the asking of a worker to their end, its own queue and swaps with it",
+    ["model", "worker"],
+  );
+  readonly #waited = this.#gathered("farmgate_queue_wait_seconds_total", "Time that requests waited at the gateway", [
+    "model",
+  ]);
+  readonly #keysLimited = this.#counter(
+    "farmgate_keys_limited_total",
+    "Requests refused because their key, told by its name, was at its own limit",
+    ["key"],
+  );
   readonly #truncated = this.#counter(
     "farmgate_streams_truncated_total",
     "Streams that broke or ended without [DONE]",
@@ -202,6 +219,13 @@ export class Metrics {
     this.#seconds.observe({ api }, figures.seconds);
     if (figures.ttftSeconds !== null) this.#ttft.observe({ model, worker }, figures.ttftSeconds);
     if (figures.overheadSeconds !== null) this.#overhead.observe(figures.overheadSeconds);
+    if (figures.waitedSeconds > 0) this.#waited.inc({ model }, figures.waitedSeconds);
+    if (figures.askedSeconds !== null && worker !== "") this.#asked.inc({ model, worker }, figures.askedSeconds);
+  }
+
+  /** A key's own limit has refused a request. `key`: its name. */
+  keyLimited(key: string): void {
+    this.#keysLimited.inc({ key });
   }
 
   retried(reason: string): void {

@@ -13,7 +13,7 @@ export interface Reloaded {
   restartNeeded: string[];
 }
 
-const RESTART_KEYS: ReadonlySet<string> = new Set(["listen", "processes", "tls", "redis", "discovery"]);
+const RESTART_KEYS: ReadonlySet<string> = new Set(["listen", "processes", "tls", "redis", "discovery", "telemetry"]);
 
 interface Change extends Reloaded {
   /** What is in force from now on. */
@@ -32,8 +32,8 @@ export function changeOf(before: GatewayConfig, next: GatewayConfig): Change {
   const applied = changed.length > restartNeeded.length;
   if (!applied) return { applied, restartNeeded, changed, config: before };
   // What runs stays as it was started, so that changing it back is no change.
-  const { listen, processes, tls, redis, discovery } = before;
-  const config = { ...next, listen, processes, tls, redis, discovery };
+  const { listen, processes, tls, redis, discovery, telemetry } = before;
+  const config = { ...next, listen, processes, tls, redis, discovery, telemetry };
   const fault = doorFault(config);
   if (fault !== null) throw new Error(`listen.host: until a restart ${fault}`);
   return { applied, restartNeeded, changed, config };

@@ -9,8 +9,10 @@ import {
   type Log,
   openMulticast,
   type OpenMulticast,
+  openTracing,
   roomForCallers,
   type TlsPair,
+  type Tracing,
   Upstreams,
 } from "@farmgate/wire";
 import { BatchLimits } from "./batching/batch-limits.ts";
@@ -103,8 +105,11 @@ export interface RunningGateway {
 
 /** Starts one gateway; resolves once it listens. Rejects when its port is taken. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
-  const { config, clock, log } = options;
-  const farm = createFarm(options);
+  const { config, clock, log, version } = options;
+  // Not of `random`: no two gateways may share it.
+  const id = randomBytes(6).toString("hex");
+  const service = { name: "farmgate-gateway", version, instance: id };
+  const farm = createFarm(options, id, await openTracing(config.telemetry, service, { clock, log }));
   const poller = createPoller(farm);
   farm.catalog.onChange((after, before) => {
     farm.waitingRoom.wake();
@@ -188,10 +193,9 @@ function slotsOf(farm: Farm): SlotsView {
   return { context: routingContext(farm, 0), calls: farm.live.all(), rates: farm.pairRates };
 }
 
-function createFarm(options: GatewayOptions): Farm {
+/** `id`: its own. */
+function createFarm(options: GatewayOptions, id: string, tracing: Tracing | null): Farm {
   const { config, clock, random, log, version } = options;
-  // Not of `random`: no two gateways may share it.
-  const id = randomBytes(6).toString("hex");
   const hub = options.hub ?? makeHub(config, { id, clock, log });
   const inflight = new Inflight(hub);
   const waitingRoom = new WaitingRoom();
@@ -229,6 +233,7 @@ function createFarm(options: GatewayOptions): Farm {
     log,
     version,
     mark: markOf(id),
+    tracing,
     hub,
     siblings: options.siblings ?? alone(id),
     drains: new Drains({ clock, hub, catalog }),

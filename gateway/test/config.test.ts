@@ -51,6 +51,7 @@ describe("a gateway file", () => {
       sseComments: 10_000,
       loadingStatus: false,
       redis: null,
+      telemetry: null,
       tls: null,
       cors: { origins: [] },
     });

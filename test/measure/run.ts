@@ -1,5 +1,5 @@
 // `npm run measure -- WHAT`: what a farm does when a worker dies, when it is asked for too much, what a copy costs,
-// how far the Oracles are off, and who is on time by which order of the queue.
+// how far the Oracles are off, who is on time by which order of the queue, and what Prometheus sees of a farm.
 import { parseArgs } from "node:util";
 import type { Children } from "../bench/process/children.ts";
 import { withChildren } from "../bench/process/with-children.ts";
@@ -8,6 +8,7 @@ import { measureOracle } from "./oracle.ts";
 import { measureOverload } from "./overload.ts";
 import { measurePeerCopy } from "./peer-copy.ts";
 import { measurePrediction } from "./prediction.ts";
+import { measurePrometheus } from "./prometheus.ts";
 import { measureScheduling } from "./scheduling/measure.ts";
 
 interface Options {
@@ -24,6 +25,7 @@ const MEASURES = {
   oracle: measureOracle,
   scheduling: measureScheduling,
   prediction: measurePrediction,
+  prometheus: measurePrometheus,
 };
 
 const usage = `npm run measure -- kill [--quick]
@@ -32,9 +34,10 @@ npm run measure -- peer-copy [--quick]
 npm run measure -- oracle
 npm run measure -- scheduling [--quick]
 npm run measure -- prediction [--quick]
+npm run measure -- prometheus [--quick]
 
   --quick      kill: only with a poll each second; peer-copy: 100 MB instead of 1 GB; scheduling: a tenth of the instances;
-               prediction: 15 s instead of a minute
+               prediction: 15 s instead of a minute; prometheus: 20 s instead of 40
   --seconds N  how long five times the capacity is asked for`;
 
 function readOptions(): Options {

@@ -13,7 +13,14 @@ export function roomForCallers(): number {
   return Math.max(16, Math.floor((openFilesLimit() - OWN) / 2));
 }
 
-function openFilesLimit(): number {
+let known: number | null = null;
+
+/** It does not change while the program runs, and asking takes milliseconds. */
+export function openFilesLimit(): number {
+  return (known ??= askForLimit());
+}
+
+function askForLimit(): number {
   // Else it would ask for the names of all that is connected.
   Object.assign(report, { excludeNetwork: true });
   const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };

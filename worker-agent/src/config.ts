@@ -12,6 +12,7 @@ import {
   operators,
   secret,
   size,
+  telemetry,
   wholeNumber,
   withCrossChecks,
 } from "@farmgate/shared";
@@ -180,6 +181,7 @@ const shape = z.strictObject({
   operators,
   hosts,
   gateway: gateways,
+  telemetry,
   tls: listenerTls,
   drain: duration.default(300_000),
 });

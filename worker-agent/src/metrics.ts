@@ -20,6 +20,18 @@ export class AgentMetrics {
     buckets: SWAP_SECONDS,
     registers: [this.#registry],
   });
+  readonly #swapping = new Counter({
+    name: "farmgate_agent_swapping_seconds_total",
+    help: "Time spent on swaps, failed ones too",
+    labelNames: ["to", "result"],
+    registers: [this.#registry],
+  });
+  readonly #waited = new Counter({
+    name: "farmgate_agent_wait_seconds_total",
+    help: "Time that requests waited for their model, those that left while waiting too",
+    labelNames: ["model"],
+    registers: [this.#registry],
+  });
   readonly #served = new Counter({
     name: "farmgate_agent_served_total",
     help: "Requests by the status that their caller was told; 499: the caller left",
@@ -36,6 +48,12 @@ export class AgentMetrics {
   readonly #oldestWait = new Gauge({
     name: "farmgate_agent_oldest_wait_seconds",
     help: "How long the oldest waiting request has waited",
+    registers: [this.#registry],
+  });
+  readonly #waitBound = new Gauge({
+    name: "farmgate_agent_wait_bound_seconds",
+    help: "The longest that a request which came now would wait; no line: nothing is promised, or it would be refused",
+    labelNames: ["model"],
     registers: [this.#registry],
   });
   readonly #inflight = new Gauge({
@@ -71,10 +89,10 @@ export class AgentMetrics {
   }
 
   /**
-   * Prometheus text; what the gauges show is read from the scheduler's view. A model that an engine does not list any
-   * more has no line any more.
+   * Prometheus text; what the gauges show is read from the scheduler's view, and from the promised waits by model, in
+   * milliseconds. A model that an engine does not list any more has no line any more.
    */
-  async text(view: SchedulerView): Promise<string> {
+  async text(view: SchedulerView, waitBounds: ReadonlyMap<string, number> = new Map()): Promise<string> {
     const models = new Set([...view.models.map(({ name }) => name), "none", "other"]);
     const isServed = (model: string) => models.has(model);
     await dropSeries(this.#registry, { model: isServed, from: isServed, to: isServed });
@@ -84,6 +102,8 @@ export class AgentMetrics {
       this.#depth.set({ model: model.name }, model.queued);
       this.#inflight.set({ model: model.name }, model.running);
     }
+    this.#waitBound.reset();
+    for (const [model, ms] of waitBounds) this.#waitBound.set({ model }, ms / 1_000);
     this.#oldestWait.set(view.oldestWaitMs / 1_000);
     this.#memory.set({ kind: "budget" }, view.memoryBudget);
     this.#memory.set({ kind: "used" }, view.memoryUsed);
@@ -92,6 +112,7 @@ export class AgentMetrics {
 
   swapped(from: string | null, to: string, result: "ok" | "failed", ms: number): void {
     this.#swaps.inc({ from: from ?? "none", to, result });
+    this.#swapping.inc({ to, result }, ms / 1_000);
     if (result === "ok") this.#swapSeconds.observe({ to }, ms / 1_000);
   }
 
@@ -103,7 +124,9 @@ export class AgentMetrics {
     this.#fileBytes.inc({ direction }, bytes);
   }
 
-  served(model: string | null, status: number): void {
+  /** `waitedMs` null: it never came to wait. */
+  served(model: string | null, status: number, waitedMs: number | null = null): void {
     this.#served.inc({ model: model ?? "other", status: String(status) });
+    if (waitedMs !== null && waitedMs > 0) this.#waited.inc({ model: model ?? "other" }, waitedMs / 1_000);
   }
 }

@@ -3,6 +3,7 @@ import type { Log } from "@farmgate/wire";
 import type { Switching, SwapEnd, SwapOrder, UnloadEnd } from "./executor.ts";
 import type { HeldResult, Holder } from "./holders/holder.ts";
 import type { Learned } from "./figures/learned.ts";
+import type { AgentSpans } from "./agent-spans.ts";
 import type { AgentMetrics } from "./metrics.ts";
 import type { ModelBook, ServedModel } from "./served-model.ts";
 
@@ -15,6 +16,8 @@ export interface SwitchContext {
   replaces: (model: ServedModel, victim: ServedModel) => boolean;
   learned: Learned;
   metrics: AgentMetrics;
+  /** null: traces are off. */
+  spans: Pick<AgentSpans, "swapStarted"> | null;
   clock: Clock;
   log: Log;
 }
@@ -37,13 +40,15 @@ export class ModelSwitch implements Switching {
    *    all that it would have replaced.
    */
   async swap({ model: name, previous, victims, reason: why }: SwapOrder, signal: AbortSignal): Promise<SwapEnd> {
-    const { models, holders, learned, metrics, clock, log } = this.#context;
+    const { models, holders, learned, metrics, spans, clock, log } = this.#context;
     const model = models.named(name);
     if (model === undefined) return { ok: false, reason: `${name} is not served any more`, lost: [] };
     const wasReady = await this.#isReady(model, signal);
     const startedAt = clock.now();
     log.info({ model: name, previous, why }, `loading ${name}`);
+    const tellSpans = spans?.swapStarted(previous, name, startedAt);
     const result = await this.#change(model, previous, victims, signal);
+    tellSpans?.(result.ok, clock.now());
     const ms = clock.now() - startedAt;
     const line = { model: name, previous, why, ms: Math.round(ms) };
     metrics.swapped(previous, name, result.ok ? "ok" : "failed", ms);

@@ -14,9 +14,11 @@ import {
   type Log,
   openMulticast,
   type OpenMulticast,
+  openTracing,
   type TlsPair,
   Upstreams,
 } from "@farmgate/wire";
+import { AgentSpans } from "./agent-spans.ts";
 import type { AgentConfig } from "./config.ts";
 import { FileKeeper } from "./files/file-keeper.ts";
 import { discover } from "./holders/discover.ts";
@@ -96,6 +98,9 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     reloadMs: (model: string) => learned.loadMs(model, null, clock.now()),
   });
   const metrics = new AgentMetrics();
+  const service = { name: "farmgate-agent", version: options.version, instance: config.name };
+  const tracing = await openTracing(config.telemetry, service, { clock, log });
+  const spans = tracing === null ? null : new AgentSpans(tracing, clock);
   const { holders } = machine;
   const replaces = replacesBy(config);
   const { directory: shelf } = config.files;
@@ -104,7 +109,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       ? null
       : new FileKeeper({ ...options, directory: resolve(options.directory, shelf), upstreams, metrics });
   const missingFor = async (model: string) => (await files?.missingFor(model)) ?? null;
-  const switching = new ModelSwitch({ models, holders, missingFor, replaces, learned, metrics, clock, log });
+  const switching = new ModelSwitch({ models, holders, missingFor, replaces, learned, metrics, spans, clock, log });
   const executor = new Executor(scheduler, switching, clock);
   tell = (event) => executor.tell(event);
   const { keys, registrations } = registering(options, upstreams);
@@ -116,6 +121,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     scheduler,
     executor,
     metrics,
+    spans,
     machine,
     files,
   });
@@ -123,7 +129,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     await server.close(readMs);
     machine.stopTrimming();
     await Promise.all([holders.close(), files?.close()]);
-    await Promise.all([upstreams.destroy(), asker.close()]);
+    await Promise.all([upstreams.destroy(), asker.close(), tracing?.close()]);
   };
   try {
     const found = await discover(holders, models.models, replaces, log);
@@ -176,13 +182,14 @@ interface Parts {
   scheduler: Scheduler;
   executor: Executor;
   metrics: AgentMetrics;
+  spans: AgentSpans | null;
   machine: Machine;
   files: FileKeeper | null;
 }
 
 function createServer(options: AgentOptions, parts: Parts): AgentServer {
   const { config, version, clock, log } = options;
-  const { keys, models, upstreams, learned, scheduler, executor, metrics, machine, files } = parts;
+  const { keys, models, upstreams, learned, scheduler, executor, metrics, spans, machine, files } = parts;
   const promises = new Promises();
   const moment = (): Moment => ({
     now: clock.now(),
@@ -208,6 +215,7 @@ function createServer(options: AgentOptions, parts: Parts): AgentServer {
     moment,
     engines: () => machine.attached.status(),
     metrics,
+    spans,
     readLog: (model, lines) => readModelLog(machine.outputDirectory, model, lines),
     clock,
     log,

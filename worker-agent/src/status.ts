@@ -107,6 +107,17 @@ function catalogModel(
   };
 }
 
+/** By model, what a request that came now would be promised, in milliseconds; without those that promise nothing. */
+export function waitBounds(moment: Moment): Map<string, number> {
+  const terms = termsOf(moment.rules, longestOf(moment));
+  const bounds = new Map<string, number>();
+  for (const state of moment.view.models) {
+    const ms = boundOf(state, moment, terms);
+    if (ms !== null) bounds.set(state.name, ms);
+  }
+  return bounds;
+}
+
 /** The promise for a request that came now; null: it would be refused. */
 function boundOf(state: ModelView, { view, promised }: Moment, terms: Terms): number | null {
   const model = terms.models.get(state.name);

@@ -20,4 +20,19 @@ describe("the agent's metrics", () => {
     expect(after).toMatch(/served_total\{model="b",status="200"\} 1\n.*served_total\{model="other",status="200"\} 1/);
     expect(after).toMatch(/swap_seconds_count\{to="b"\} 1/);
   });
+
+  it("count the time that swaps took, failed ones too, and that requests waited", async () => {
+    const metrics = new AgentMetrics();
+    metrics.swapped(null, "a", "ok", 1_500);
+    metrics.swapped("a", "b", "failed", 2_500);
+    metrics.served("a", 200, 700);
+    metrics.served("a", 499, 300);
+    metrics.served("a", 200, 0);
+    const text = await metrics.text(viewOf("a", "b"), new Map([["a", 60_000]]));
+    expect(text).toContain('swapping_seconds_total{to="a",result="ok"} 1.5');
+    expect(text).toContain('swapping_seconds_total{to="b",result="failed"} 2.5');
+    expect(text).toContain('wait_seconds_total{model="a"} 1\n');
+    expect(text).toContain('wait_bound_seconds{model="a"} 60');
+    expect(await metrics.text(viewOf("a", "b"))).not.toContain("wait_bound_seconds{");
+  });
 });

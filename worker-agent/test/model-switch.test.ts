@@ -64,7 +64,7 @@ function world({ unload = true, pinned = false, budget = "0", failing = [], read
   const log = createLog("agent", "silent");
   const metrics = new AgentMetrics();
   const missingFor = async (model: string) => missing.get(model) ?? null;
-  const context = { holders, missingFor, replaces: replacesBy(config), learned, metrics, log };
+  const context = { holders, missingFor, replaces: replacesBy(config), learned, metrics, spans: null, log };
   const served = { models, named } as unknown as ModelBook;
   const switching = new ModelSwitch({ ...context, models: served, clock: new HandClock() });
   const swap = (model: string, ...victims: string[]) =>

@@ -80,6 +80,8 @@ function openJoint(
   // Each of its members has its own place.
   call.leaveKey = () => {};
   call.receivedAt = arrivedAt;
+  // A try for several stands in the trace of one; the others name the joint request.
+  call.spans = first.spans;
   farm.live.enter(call);
   const scanner = scannerFor(api, []);
   scanner.push(bytes);

@@ -6,6 +6,7 @@ import type { UncountedFigures } from "../placement/live/request-figures.ts";
 import type { Warmth, Weighed } from "../routing/types.ts";
 import type { SharedUse } from "../together/shared-use.ts";
 import type { Call } from "./call.ts";
+import type { RequestSpans } from "./request-spans.ts";
 import type { UsageTap } from "./usage-tap.ts";
 
 /** How a request ended. `status` is that of an answer that was passed on; it may have broken with `error`. */
@@ -27,11 +28,15 @@ interface Ended extends Served {
   ttftMs: number | null;
   overheadMs: number | null;
   waitedMs: number;
+  /** Since the worker of the last try was asked; null: none was. */
+  askedMs: number | null;
   weighed: Weighed | null;
   /** Nobody wanted the answer any more. */
   gone: boolean;
   joinedAs: string | null;
   tap: UsageTap;
+  /** With when it ended, on the clock of `now`; null: traces are off. */
+  traced: { spans: RequestSpans; at: number } | null;
   /** For placement; null: it is off. */
   figures: UncountedFigures | null;
 }
@@ -63,7 +68,8 @@ export class Accounts {
 
   add(call: Call, served: Served): void {
     const { status, error } = served;
-    const { arrivedAt, firstByteAt, firstSentAt, receivedAt, waitedMs } = call;
+    const { arrivedAt, firstByteAt, firstSentAt, receivedAt, askedAt, waitedMs } = call;
+    const now = this.#deps.clock.now();
     this.#pending.push({
       status,
       error,
@@ -74,14 +80,16 @@ export class Accounts {
       worker: call.worker,
       warmth: call.warmth,
       attempts: call.attempts,
-      ms: this.#deps.clock.now() - arrivedAt,
+      ms: now - arrivedAt,
       ttftMs: firstByteAt === null ? null : firstByteAt - arrivedAt,
       overheadMs: firstSentAt === null ? null : Math.max(0, firstSentAt - (receivedAt ?? arrivedAt) - waitedMs),
       waitedMs,
+      askedMs: askedAt === null ? null : now - askedAt,
       weighed: call.weighed,
       gone: call.goneError !== null,
       joinedAs: call.joinedAs,
       tap: call.tap,
+      traced: call.spans === null ? null : { spans: call.spans, at: now },
       figures: this.#deps.placement.figuresOf(call, served),
     });
     if (this.#pending.length >= SETTLE_COUNT) this.settle();
@@ -107,11 +115,25 @@ export class Accounts {
     const by = isKept ? worker : "other";
     const ttftSeconds = ttftMs === null ? null : ttftMs / 1_000;
     const overheadSeconds = overheadMs === null ? null : overheadMs / 1_000;
-    metrics.ended({ api, model, worker: by, warmth, status, seconds: ended.ms / 1_000, ttftSeconds, overheadSeconds });
+    metrics.ended({
+      api,
+      model,
+      worker: by,
+      warmth,
+      status,
+      seconds: ended.ms / 1_000,
+      ttftSeconds,
+      overheadSeconds,
+      waitedSeconds: ended.waitedMs / 1_000,
+      askedSeconds: ended.askedMs === null ? null : ended.askedMs / 1_000,
+    });
+    // A worker's 429 is passed on with no error of ours.
+    if (error?.code === "rate_limited") metrics.keyLimited(ended.caller);
     const usage = ended.status === 200 ? ended.tap.usage() : null;
     if (usage !== null && by !== null) metrics.used(model, by, usage);
     if (listed !== undefined && ended.figures !== null) placement.ended(listed.key, ended.figures, usage);
     if (by !== null && isCutShort(ended)) metrics.truncated(by);
+    ended.traced?.spans.ended({ status, error, usage, at: ended.traced.at });
     // What is undefined is left out: a line says only what is worth saying, and costs by its fields.
     log.info(
       {

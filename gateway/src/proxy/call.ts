@@ -11,6 +11,7 @@ import {
 import type { PrefixHashes } from "../routing/prefix-hashes.ts";
 import type { Warmth, Weighed } from "../routing/types.ts";
 import type { LiveRequest, RequestPhase } from "./live-requests.ts";
+import type { RequestSpans } from "./request-spans.ts";
 import { UsageTap } from "./usage-tap.ts";
 
 export interface CallStart {
@@ -72,6 +73,8 @@ export class Call implements LiveRequest {
   readonly arrivedAt: number;
   readonly since: number;
   readonly tap = new UsageTap();
+  /** null: traces are off. */
+  spans: RequestSpans | null = null;
   caller: Caller = { name: "", key: null };
   /** The catalogue name that is tried; empty until the body was read. */
   model = "";

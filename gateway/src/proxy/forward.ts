@@ -34,6 +34,7 @@ import {
 } from "./failure.ts";
 import { modelsToTry } from "./models-to-try.ts";
 import { receive } from "./receive.ts";
+import { RequestSpans } from "./request-spans.ts";
 import { routingContext } from "./routing-context.ts";
 import { type Sent, sendTo } from "./send.ts";
 import { tellCatalog } from "./tell-catalog.ts";
@@ -45,6 +46,7 @@ export async function forward(farm: Farm, call: Call): Promise<void> {
   let leaveKey = () => {};
   let served: Served;
   farm.live.enter(call);
+  if (farm.tracing !== null) call.spans = new RequestSpans(farm.tracing, call);
   farm.comments.watch();
   farm.silence.watch();
   farm.retries.arrived(farm.clock.now());

@@ -8,13 +8,14 @@ import {
   socketHeadersForWorker,
   withoutKeys,
 } from "@farmgate/shared";
-import type { ExchangeRequest, ExchangeTimeouts, Upstream } from "@farmgate/wire";
+import { type ExchangeRequest, type ExchangeTimeouts, type Upstream, withTraceHeaders } from "@farmgate/wire";
 import type { Farm } from "../farm.ts";
 import type { Choice } from "../routing/types.ts";
 import type { Translated } from "../translate/translation.ts";
 import { Attempt, type AttemptEnd } from "./attempt.ts";
 import type { Call, Received } from "./call.ts";
 import { CallerSide, type Relayed } from "./caller-side.ts";
+import type { TrySpan } from "./request-spans.ts";
 import { translatedHeaders, upstreamHeaders } from "./headers.ts";
 
 /** How it went: an answer that was passed on, up to its end or to where it broke; or no byte was. */
@@ -39,16 +40,20 @@ export function sendTo(
   call.upstreamModel = choice.upstreamModel;
   return new Promise((resolve, reject) => {
     let attempt: Attempt | null = null;
+    let span: TrySpan | null = null;
     const relay = call.relay(() => attempt?.resume());
     const side = new CallerSide(farm, call, received, choice, translated, relay);
     const done = (end: AttemptEnd) => {
       call.onGone(null);
+      span?.ended(end, farm.clock.now());
       if (end.kind === "thrown") reject(end.thrown);
       else resolve(end.kind === "relayed" ? side.finish(end) : end);
     };
     // Made here and held nowhere: what the functions above could reach would stay until the answer's end.
     const request = toRequest(farm, call, received, choice, translated, upstream, deadlineLeft(received, now));
     const streamed = isStreamed(call.api, received.scan.stream);
+    span = call.spans?.tried(choice, now, streamed) ?? null;
+    if (span !== null) request.headers = withTraceHeaders(request.headers, span.headers);
     call.sent = { api: choice.api, streamed, bytes: request.body?.length ?? 0 };
     const timeouts = timeoutsFor(farm, choice, deadlineLeft(received, now));
     attempt = new Attempt(upstream.pool, request, timeouts, farm.clock, side, done);

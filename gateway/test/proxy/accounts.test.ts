@@ -19,12 +19,14 @@ function ended(more: Record<string, unknown> = {}): Parameters<Accounts["add"]>[
     arrivedAt: 0,
     receivedAt: 1,
     firstSentAt: 3,
+    askedAt: 3,
     firstByteAt: 10,
     waitedMs: 0,
     weighed: null,
     joinedAs: null,
     goneError: null,
     tap: new UsageTap(),
+    spans: null,
     ...more,
   };
   return call as unknown as Parameters<Accounts["add"]>[0];
@@ -119,5 +121,18 @@ describe("the account of a request", () => {
     const text = await metrics.text();
     expect(text).toContain('farmgate_streams_truncated_total{worker="a"} 1');
     expect(text).toContain('status="502"');
+  });
+
+  it("tells where the time went, and which key was at its limit", async () => {
+    const { books, metrics } = accounts();
+    books.add(ended({ askedAt: 8, waitedMs: 5 }), { status: 200, error: null });
+    const limited = new FarmError("rate_limited", "too many");
+    const refused = { worker: null, warmth: null, askedAt: null, firstSentAt: null, firstByteAt: null, attempts: 0 };
+    books.add(ended({ ...refused, callerName: "alice" }), { status: null, error: limited });
+    books.settle();
+    const text = await metrics.text();
+    expect(text).toContain('farmgate_worker_seconds_total{model="other",worker="a"} 0.012');
+    expect(text).toContain('farmgate_queue_wait_seconds_total{model="other"} 0.005');
+    expect(text).toContain('farmgate_keys_limited_total{key="alice"} 1');
   });
 });

@@ -82,3 +82,20 @@ export function isLoopback(host: string): boolean {
   const bare = host.toLowerCase().replace(/^\[(.*)\]$/, "$1");
   return bare === "localhost" || bare === "::1" || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(bare);
 }
+
+const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "must be a header's name");
+const headerText = z.string().regex(/^[\x20-\x7e]*$/, "must be plain ASCII without line ends: it is sent in a header");
+
+/** Where traces go, by OTLP over HTTP; null: nowhere, and nothing of it is loaded. */
+export const telemetry = z
+  .strictObject({
+    /** Without `/v1/traces`. */
+    otlp: httpUrl,
+    /** The share of traces that is kept; one that a caller began is kept if the caller keeps it. */
+    sample: z.number().min(0, "must be at least 0").max(1, "must be at most 1").default(1),
+    /** Sent with them, as the collector's key. */
+    headers: z.record(headerName, headerText).default({}),
+  })
+  .nullable()
+  .default(null);
+export type TelemetrySettings = NonNullable<z.output<typeof telemetry>>;

@@ -7,7 +7,7 @@ import type { FileKeeper } from "../files/file-keeper.ts";
 import type { Learned } from "../figures/learned.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
-import { catalogOf, type EngineStatus, healthOf, type Identity, type Moment } from "../status.ts";
+import { catalogOf, type EngineStatus, healthOf, type Identity, type Moment, waitBounds } from "../status.ts";
 import { allowedModel, mayUse } from "./allowed-model.ts";
 import { linesOf, type ReadLog } from "./model-log.ts";
 import { addFiles } from "./file-routes.ts";
@@ -69,7 +69,8 @@ function addReading(app: FastifyInstance, context: ControlContext): void {
   app.get("/health", () => healthOf(executor.view(), learned, context.engines(), clock.now() - startedAt));
   app.get("/catalog", () => catalogOf(identity, context.moment()));
   app.get("/metrics", async (_request, reply) => {
-    return reply.type(metrics.contentType).send(await metrics.text(executor.view()));
+    const moment = context.moment();
+    return reply.type(metrics.contentType).send(await metrics.text(moment.view, waitBounds(moment)));
   });
   app.get("/v1/models", ({ caller }) => {
     const open = models.models.filter((model) => mayUse(caller, model));

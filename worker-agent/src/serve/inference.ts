@@ -37,6 +37,7 @@ import {
   type StopReading,
   type Upstreams,
   wishesOf,
+  withTraceHeaders,
 } from "@farmgate/wire";
 import type { Executor } from "../executor.ts";
 import type { Learned } from "../figures/learned.ts";
@@ -45,6 +46,7 @@ import type { ModelBook, ServedModel } from "../served-model.ts";
 import { askedApi } from "./agent-paths.ts";
 import { callerOf, requestIdOf } from "./asked.ts";
 import { allowedModel, mayUse } from "./allowed-model.ts";
+import type { AgentSpans, AskedSpan } from "../agent-spans.ts";
 import { maySpeak, refuseUnspoken } from "./spoken.ts";
 import { type Order, type Served, ServedRequest } from "./served-request.ts";
 
@@ -63,6 +65,8 @@ interface Asked {
   startedAt: number;
   share: BodyShare;
   response: ServerResponse;
+  /** null: traces are off. */
+  span: AskedSpan | null;
 }
 
 /** A request whose body is still on its way; emptied when that is there, since a Set holds it for longer. */
@@ -84,6 +88,8 @@ export interface InferenceContext {
   upstreams: Upstreams;
   learned: Learned;
   metrics: AgentMetrics;
+  /** null: traces are off. */
+  spans: AgentSpans | null;
   clock: Clock;
   log: Log;
 }
@@ -107,7 +113,9 @@ export class Inference {
     const family = apiFamily(pathOf(request.url ?? ""));
     let caller = "";
     let model: ServedModel | null = null;
-    const record = (served: Served) => this.#record({ requestId, caller, model, startedAt, path: request.url }, served);
+    const span = this.#context.spans?.asked(request, requestId, startedAt) ?? null;
+    const record = (served: Served) =>
+      this.#record({ requestId, caller, model, startedAt, path: request.url, span }, served);
     try {
       const known = this.#context.access.identify(request);
       if (isBeyondLimit(request.socket)) throw tooManyConnections();
@@ -115,7 +123,7 @@ export class Inference {
       caller = callerOf(known.name, request.headers);
       const share = this.#bodies.share();
       response.once("close", () => share.release());
-      const asked = { requestId, known, caller, startedAt, share, response };
+      const asked = { requestId, known, caller, startedAt, share, response, span };
       const { order, body } =
         socket === null ? await this.#read(request, asked) : this.#readSocket(request, socket, asked);
       model = order.model;
@@ -148,7 +156,7 @@ export class Inference {
     const name = askedModel(api, scan.model, url) ?? onlyModel(this.#namesFor(api, asked.known));
     const model = allowedModel(name, models, asked.known);
     refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
-    const headers = withKeyOf(model, requestHeadersForWorker(request.rawHeaders));
+    const headers = headersFor(model, requestHeadersForWorker(request.rawHeaders), asked.span);
     const asksStream = scan.stream === true;
     const order = {
       socket: null,
@@ -190,7 +198,7 @@ export class Inference {
     const model = allowedModel(named.model, this.#context.models, asked.known);
     refuseUnspoken(api, model, this.#context.learned.of(model.name).engine);
     const path = replaceQueryModel(target, named, model.engineName);
-    const headers = withKeyOf(model, socketHeadersForWorker(request.rawHeaders));
+    const headers = headersFor(model, socketHeadersForWorker(request.rawHeaders), asked.span);
     return {
       order: { socket, method: "GET", path, asksStream: true, headers, ...this.#jobFor(request, model, asked) },
       body: null,
@@ -248,12 +256,16 @@ export class Inference {
       model: ServedModel | null;
       startedAt: number;
       path: string | undefined;
+      span: AskedSpan | null;
     },
     served: Served,
   ): void {
     const { clock, learned, metrics, log } = this.#context;
     const model = asked.model?.name ?? null;
-    metrics.served(model, served.status);
+    const ms = clock.now() - asked.startedAt;
+    // Who left while it waited has waited until now.
+    metrics.served(model, served.status, model === null ? null : (served.waitedMs ?? ms));
+    asked.span?.ended(model, served, clock.now());
     const { answer } = served;
     if (model !== null && answer !== null) learned.answered(model, { ...answer, ok: served.status === 200 });
     const line = {
@@ -264,7 +276,7 @@ export class Inference {
       status: served.status,
       waited_ms: rounded(served.waitedMs),
       first_byte_ms: rounded(served.firstByteMs),
-      ms: rounded(clock.now() - asked.startedAt),
+      ms: rounded(ms),
       ...(served.error === null ? {} : { error: served.error }),
     };
     log.info(line, served.error === null ? "answered" : "not answered");
@@ -283,8 +295,8 @@ function rounded(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms);
 }
 
-/** The engine's own key in the place of the caller's. */
-function withKeyOf({ apiKey }: ServedModel, headers: string[]): string[] {
+/** The engine's own key in the place of the caller's, and the agent's own span where there is one. */
+function headersFor({ apiKey }: ServedModel, headers: string[], span: AskedSpan | null): string[] {
   if (apiKey !== null) headers.push("authorization", `Bearer ${apiKey}`);
-  return headers;
+  return span === null ? headers : withTraceHeaders(headers, span.headers);
 }

@@ -1,0 +1,80 @@
+// What the dashboard and the rules ask Prometheus, as they stand in deploy/.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parse } from "yaml";
+
+export const PROMETHEUS = fileURLToPath(new URL("../../deploy/prometheus/", import.meta.url));
+const DASHBOARD = new URL("../../deploy/grafana/dashboards/farmgate.json", import.meta.url);
+
+interface Target {
+  refId: string;
+  expr: string;
+  legendFormat?: string;
+  instant: boolean;
+}
+
+export interface Panel {
+  id: number;
+  type: string;
+  title: string;
+  description?: string;
+  gridPos: { h: number; w: number; x: number; y: number };
+  fieldConfig: { defaults: { unit?: string } };
+  targets: Target[];
+}
+
+interface Variable {
+  name: string;
+  type: string;
+  query: string | { query: string };
+}
+
+export interface Rule {
+  /** What it is called. */
+  name: string;
+  kind: "record" | "alert";
+  expr: string;
+  labels: { severity?: string };
+  annotations: { summary?: string; description?: string; runbook?: string };
+}
+
+interface RuleFile {
+  groups: { rules: (Partial<Rule> & { record?: string; alert?: string; expr: string })[] }[];
+}
+
+export function dashboard(): { panels: Panel[]; variables: Variable[] } {
+  const { panels, templating } = JSON.parse(readFileSync(DASHBOARD, "utf8")) as {
+    panels: (Panel & { type: string })[];
+    templating: { list: Variable[] };
+  };
+  return { panels: panels.filter(({ type }) => type !== "row"), variables: templating.list };
+}
+
+export function rules(): Rule[] {
+  const { groups } = parse(readFileSync(`${PROMETHEUS}rules.yml`, "utf8")) as RuleFile;
+  return groups.flatMap((group) =>
+    group.rules.map(({ record, alert, expr, labels = {}, annotations = {} }) => ({
+      name: record ?? alert ?? "",
+      kind: record === undefined ? ("alert" as const) : ("record" as const),
+      expr,
+      labels,
+      annotations,
+    })),
+  );
+}
+
+/** The metrics that an expression reads, recorded ones among them. */
+export function metricsIn(expr: string): string[] {
+  return [...new Set(expr.match(/(?:\b\w+:)?\b(?:farmgate|process|nodejs)_\w+(?::\w+)?|\bup\b(?=\{)/g) ?? [])];
+}
+
+/** Names of labels that an expression matches or groups by; what it makes up itself is left out. */
+export function labelsIn(expr: string): string[] {
+  const made = new Set(Array.from(expr.matchAll(/label_replace\([^]*?"(\w+)", "\$1"/g), ([, name]) => name));
+  for (const [, name] of expr.matchAll(/"(\w+)", "\$1", "\w+"/g)) made.add(name);
+  const matched = Array.from(expr.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g), ([, name]) => name ?? "");
+  const grouped = Array.from(expr.matchAll(/\b(?:by|on|without|group_left)\s*\(([^)]*)\)/g), ([, list]) => list ?? "")
+    .flatMap((list) => list.split(","))
+    .map((name) => name.trim());
+  return [...new Set([...matched, ...grouped])].filter((name) => name !== "" && name !== "__name__" && !made.has(name));
+}
