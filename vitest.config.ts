@@ -23,7 +23,7 @@ export default defineConfig({
         test: {
           setupFiles,
           name: "integration",
-          include: ["test/{integration,scenarios,bench,soak,measure,faults,observe}/**/*.test.ts"],
+          include: ["test/{integration,scenarios,deploy,bench,soak,measure,faults,observe}/**/*.test.ts"],
           testTimeout: 60_000,
           // Some start a whole farm.
           hookTimeout: 60_000,

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The swap script of the demo farm: makes MODEL the loaded model of the simulated engine at FARMGATE_URL.
 //   FARMGATE_URL=http://127.0.0.1:9101 ./swap.mjs MODEL
-// A real one would stop and start services instead; see deploy/examples for those. It is idempotent, as every swap
+// A real one would stop and start services instead; see deploy/swap for those. It is idempotent, as every swap
 // script must be: asked for a model that is loaded, it changes nothing.
 
 const model = process.argv[2];

@@ -9,8 +9,11 @@ import { until } from "./until.ts";
 /** The path of nginx, or undefined where it is not installed. */
 export const NGINX = findProgram("nginx");
 
-/** Before a gateway, set up as one would for streams, giving up on `readTimeout` of silence; or over a folder of files. */
-type Site = { upstream: string; readTimeout: string } | { root: string };
+/**
+ * Before a gateway, set up as one would for streams, giving up on `readTimeout` of silence; or over a folder of files; or
+ * what a file says that stands inside of `http`, by the port to listen on.
+ */
+type Site = { upstream: string; readTimeout: string } | { root: string } | { file: (port: number) => string };
 
 /** A real nginx. */
 export async function startNginx(cleanup: Cleanup, program: string, site: Site) {
@@ -28,10 +31,7 @@ events { worker_connections 64; }
 http {
   access_log off;
 ${temporary.map((kind) => `  ${kind}_temp_path ${folder}/${kind};`).join("\n")}
-  server {
-    listen 127.0.0.1:${port};
-${"root" in site ? `    root ${site.root};` : proxying(site)}
-  }
+${"file" in site ? site.file(port) : serverOf(port, site)}
 }
 `,
   );
@@ -48,6 +48,13 @@ ${"root" in site ? `    root ${site.root};` : proxying(site)}
     return answer !== null && ("root" in site || answer.ok);
   }, "nginx answers");
   return { url };
+}
+
+function serverOf(port: number, site: Exclude<Site, { file: unknown }>): string {
+  return `  server {
+    listen 127.0.0.1:${port};
+${"root" in site ? `    root ${site.root};` : proxying(site)}
+  }`;
 }
 
 function proxying({ upstream, readTimeout }: { upstream: string; readTimeout: string }): string {
