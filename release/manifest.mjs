@@ -35,7 +35,8 @@ function namedBy(bundled, whole) {
     if (version !== whole) throw new Error(`${workspace} is ${version}, and the whole is ${whole}`);
     for (const [name, wanted] of Object.entries({ ...needed, ...optionalDependencies })) {
       if (name.startsWith(OURS)) continue;
-      if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(wanted)) throw new Error(`${workspace} wants ${name} ${wanted}: no version`);
+      if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(wanted))
+        throw new Error(`${workspace} wants ${name} ${wanted}: no version`);
       if ((dependencies[name] ?? wanted) !== wanted) {
         throw new Error(`${workspace} wants ${name} ${wanted}, and another workspace ${dependencies[name]}`);
       }

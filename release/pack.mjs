@@ -21,7 +21,8 @@ await mkdir(PACKAGE, { recursive: true });
 const lock = await json("package-lock.json");
 const manifest = manifestOf(root, workspaces, lock, await bundle(join(PACKAGE, "dist")));
 const changes = await readFile(join(ROOT, "CHANGELOG.md"), "utf8");
-if (!changes.includes(`\n## [${manifest.version}]`)) throw new Error(`CHANGELOG.md says nothing of ${manifest.version}`);
+if (!changes.includes(`\n## [${manifest.version}]`))
+  throw new Error(`CHANGELOG.md says nothing of ${manifest.version}`);
 await writeFile(join(PACKAGE, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 await cp(join(ROOT, "cli/README.md"), join(PACKAGE, "README.md"));
 for (const one of ["LICENSE", "CHANGELOG.md", "docs", "deploy/examples"]) {

@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const version = process.argv[2] ?? "";
-if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) throw new Error("usage: node release/set-version.mjs VERSION, as 0.2.0");
+if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+  throw new Error("usage: node release/set-version.mjs VERSION, as 0.2.0");
 
 const { workspaces } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
 for (const folder of [".", ...workspaces]) {
@@ -15,4 +16,7 @@ for (const folder of [".", ...workspaces]) {
   const own = text.replace(/^( {2}"version": )"[^"]*"/m, `$1"${version}"`);
   await writeFile(file, own.replace(/("@farmgate\/[\w-]+": )"[^"]*"/g, `$1"${version}"`));
 }
-execFileSync("npm", ["install", "--package-lock-only", "--ignore-scripts", "--no-audit"], { cwd: ROOT, stdio: "inherit" });
+execFileSync("npm", ["install", "--package-lock-only", "--ignore-scripts", "--no-audit"], {
+  cwd: ROOT,
+  stdio: "inherit",
+});
