@@ -63,15 +63,16 @@ describe("the package, installed in an empty folder", () => {
       expect.arrayContaining(["LICENSE", "README.md", "CHANGELOG.md", "package.json", "dist/main.js"]),
     );
     expect(files.filter((file) => /\.(ts|map|tsbuildinfo)$|test|^node_modules/.test(file))).toEqual([]);
+    const wrong: string[] = [];
     for (const file of files) {
       if (!/\.\w+$/.test(file)) continue;
       const text = await readFile(join(own, file), "utf8");
-      expect(text.includes(dirname(join(ROOT, "x"))), file).toBe(false);
-      expect(text, file).not.toContain("sourceMappingURL");
+      if (text.includes(dirname(join(ROOT, "x"))) || text.includes("sourceMappingURL")) wrong.push(file);
       if (!file.endsWith(".md")) continue;
       const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = ""]) => join(dirname(file), link));
-      for (const link of links) expect(files, `${file} links to ${link}`).toContain(link);
+      wrong.push(...links.filter((link) => !files.includes(link)).map((link) => `${file} links to ${link}`));
     }
+    expect(wrong).toEqual([]);
   });
 
   test("has what it depends on as the lock file has it", async () => {
