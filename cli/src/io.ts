@@ -23,6 +23,8 @@ export interface Io {
   version: string;
   /** Bytes of memory that this process holds. */
   memory(): number;
+  /** The farm file of `up --demo`. */
+  demoFile: string;
   /** How this very program is started once more: `[executable, ...arguments]`. */
   self: readonly [string, ...string[]];
   /** True where a person started this from a terminal, which may be closed. */

@@ -40,6 +40,7 @@ const io: Io = {
   clock: createSystemClock(),
   random: Math.random,
   version,
+  demoFile: fileURLToPath(new URL("../demo/farm.yaml", import.meta.url)),
   memory: () => process.memoryUsage.rss(),
   self: [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url)],
   onTerminal: process.stdin.isTTY,

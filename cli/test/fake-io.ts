@@ -25,6 +25,7 @@ export function fakeIo(argv: readonly string[], env: Record<string, string> = {}
     clock: createSystemClock(),
     random: seededRandom(1),
     version: "9.9.9",
+    demoFile: "demo/farm.yaml",
     memory: () => 0,
     self: ["node", "main.js"],
     onTerminal: false,

@@ -7,6 +7,7 @@ export * from "./body/scanned-body.ts";
 export * from "./body/scanner-for.ts";
 export * from "./clock.ts";
 export * from "./config/access-key.ts";
+export * from "./config/config-error.ts";
 export * from "./config/cross-check.ts";
 export * from "./config/load.ts";
 export { configMessage } from "./config/messages.ts";

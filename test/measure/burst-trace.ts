@@ -1,6 +1,7 @@
 // Bursts for a few seconds or a minute, and the very questions that have so many tokens.
 import { seededRandom } from "@farmgate/shared";
-import { engineOptionsSchema, planAnswer, type Trace } from "@farmgate/simulator";
+import { engineOptionsSchema, planAnswer } from "@farmgate/simulator";
+import type { Trace } from "@farmgate/simulator/virtual";
 
 /** Requests of a burst at most, milliseconds between two of them and between two bursts, on average. */
 const BURST = { most: 12, gapMs: 60, pauseMs: 1_000 };

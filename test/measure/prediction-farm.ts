@@ -1,7 +1,8 @@
 // A farm of four agents with simulated engines, once as processes and once for the simulator.
 import { setTimeout as sleep } from "node:timers/promises";
 import { gatewayConfigSchema } from "@farmgate/gateway";
-import { engineOptionsSchema, type LanFarm, readFarm } from "@farmgate/simulator";
+import { engineOptionsSchema } from "@farmgate/simulator";
+import { type LanFarm, readFarm } from "@farmgate/simulator/virtual";
 import { agentConfigSchema } from "@farmgate/worker-agent";
 import type { Children } from "../bench/process/children.ts";
 import { getJson } from "../harness/ask.ts";

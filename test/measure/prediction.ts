@@ -2,7 +2,7 @@
 // that ends.
 import { loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { replay, type Spread, spreadOf, summarize, type Trace } from "@farmgate/simulator";
+import { replay, type Spread, spreadOf, summarize, type Trace } from "@farmgate/simulator/virtual";
 import type { Children } from "../bench/process/children.ts";
 import { aligned } from "../bench/report/table.ts";
 import { ask } from "../harness/ask.ts";

@@ -1,4 +1,4 @@
-import { readTrace } from "@farmgate/simulator";
+import { readTrace } from "@farmgate/simulator/virtual";
 import { afterEach, expect, it } from "vitest";
 import { ask } from "../harness/ask.ts";
 import { Cleanup, runFarmgate } from "../harness/farmgate-process.ts";

@@ -148,6 +148,7 @@ function loadedNow(view: SchedulerView): string | null {
 
 /** `GET /health` (contract section 5). `uptimeMs`: since the agent started. */
 export function healthOf(
+  { version }: Identity,
   view: SchedulerView,
   learned: Learned,
   engines: readonly EngineStatus[],
@@ -156,6 +157,7 @@ export function healthOf(
   const failed = view.models.some((model) => model.state === "failed");
   return {
     status: view.draining ? "draining" : failed ? "degraded" : "ok",
+    version,
     model: loadedNow(view),
     queue_depth: view.depth,
     oldest_wait_ms: Math.round(view.oldestWaitMs),

@@ -130,9 +130,15 @@ describe("a catalogue", () => {
 });
 
 describe("the health", () => {
-  it("names the attached engines and the model granted last", () => {
+  it("names its version, the attached engines and the model granted last", () => {
     const engines = [{ url: "http://127.0.0.1:11434", engine: "ollama", state: "up" }];
     const { view, learned } = moment();
-    expect(healthOf(view, learned, engines, 1_999)).toMatchObject({ status: "ok", model: "a", engines, uptime_s: 1 });
+    expect(healthOf({ name: "box", version: "1.2.3" }, view, learned, engines, 1_999)).toMatchObject({
+      status: "ok",
+      version: "1.2.3",
+      model: "a",
+      engines,
+      uptime_s: 1,
+    });
   });
 });

@@ -1,15 +1,7 @@
 import type { Command } from "commander";
-import { EXIT } from "../exit-code.ts";
 import { DEFAULT_GATEWAY, gatewayFlag } from "../flags.ts";
-import { callGateway } from "../gateway-call.ts";
 import type { Io } from "../io.ts";
-import { readPlacement, renderPlacement } from "../render/placement.ts";
-
-interface PlacementOptions {
-  gateway: string;
-  key?: string;
-  json?: boolean;
-}
+import type { PlacementOptions } from "../run/placement.ts";
 
 export function addPlacementCommand(program: Command, io: Io, finish: (exitCode: number) => void): void {
   program
@@ -18,16 +10,8 @@ export function addPlacementCommand(program: Command, io: Io, finish: (exitCode:
     .option("--gateway <url>", "the gateway's address", gatewayFlag, DEFAULT_GATEWAY)
     .option("--key <key>", "a key of the farm (default: FARMGATE_KEY of the environment)")
     .option("--json", "print JSON, for programs")
-    .action(async (options: PlacementOptions) => finish(await placement(options, io)));
-}
-
-async function placement(options: PlacementOptions, io: Io): Promise<number> {
-  const gateway = { url: options.gateway, key: options.key ?? io.env["FARMGATE_KEY"] ?? null };
-  const answer = await callGateway(gateway, "/farm/placement");
-  const text =
-    options.json === true
-      ? `${JSON.stringify(Object.assign({ gateway: gateway.url }, answer))}\n`
-      : renderPlacement(gateway.url, readPlacement(answer), io.stdout.columns() ?? Infinity);
-  io.stdout.write(text);
-  return EXIT.ok;
+    .action(async (options: PlacementOptions) => {
+      const { placement } = await import("../run/placement.ts");
+      finish(await placement(options, io));
+    });
 }

@@ -1,12 +1,8 @@
 import type { Command } from "commander";
-import { usageError } from "../exit-code.ts";
 import { countFlag, countUpTo, durationFlag } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { type ClusterOptions, policiesFlag, scaleFlag, scenarioFlag, simulateCluster } from "../simulate/cluster.ts";
-import { type FarmOptions, simulateFarm } from "../simulate/farm.ts";
-
-type SimulateOptions = Omit<FarmOptions, "farm"> &
-  Omit<ClusterOptions, "cluster"> & { farm?: string; cluster?: ClusterOptions["cluster"] };
+import type { SimulateOptions } from "../run/simulate.ts";
+import { policiesFlag, scaleFlag, scenarioFlag } from "../simulate/cluster-flags.ts";
 
 export function addSimulateCommand(program: Command, io: Io, finish: (exitCode: number) => void): void {
   program
@@ -33,12 +29,8 @@ export function addSimulateCommand(program: Command, io: Io, finish: (exitCode: 
     .option("--seed <n>", "for all that is drawn by chance", countFlag, 1)
     .option("--out <dir>", "write JSON, CSV and plots there")
     .option("--json", "print JSON, for programs")
-    .action(async (options: SimulateOptions) => finish(await simulate(options, io)));
-}
-
-async function simulate({ farm, cluster, ...options }: SimulateOptions, io: Io): Promise<number> {
-  if (farm !== undefined && cluster !== undefined) throw usageError("either --farm or --cluster");
-  if (cluster !== undefined) return simulateCluster({ ...options, cluster }, io);
-  if (farm !== undefined) return simulateFarm({ ...options, farm }, io);
-  throw usageError("--farm says which farm file to simulate, or --cluster which cluster");
+    .action(async (options: SimulateOptions) => {
+      const { simulate } = await import("../run/simulate.ts");
+      finish(await simulate(options, io));
+    });
 }

@@ -2,22 +2,18 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { join } from "node:path";
 import { parseJson } from "@farmgate/shared";
+import type { PolicyName, ScenarioName } from "@farmgate/simulator";
 import {
   comparisonRows,
   markdownTable,
-  POLICIES,
-  type PolicyName,
   Progress,
   type Report,
   runPolicy,
   type Scenario,
-  SCENARIOS,
-  type ScenarioName,
   type Trace,
   scenarioOf,
   TRACE_FILES,
-} from "@farmgate/simulator";
-import { InvalidArgumentError } from "commander";
+} from "@farmgate/simulator/virtual";
 import { CommandError, EXIT, usageError } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { openTraceFile } from "./open-trace-file.ts";
@@ -31,30 +27,6 @@ export interface ClusterOptions {
   traces?: string;
   out?: string;
   json?: boolean;
-}
-
-/** `--cluster NAME`. */
-export function scenarioFlag(text: string): ScenarioName {
-  const found = SCENARIOS.find((name) => name === text);
-  if (found !== undefined) return found;
-  throw new InvalidArgumentError(`must be one of ${SCENARIOS.join(", ")}`);
-}
-
-/** `--policy a,b|all`. */
-export function policiesFlag(text: string): PolicyName[] {
-  if (text === "all") return [...POLICIES];
-  return text.split(",").map((name) => {
-    const found = POLICIES.find((one) => one === name);
-    if (found !== undefined) return found;
-    throw new InvalidArgumentError(`${JSON.stringify(name)} is none of all, ${POLICIES.join(", ")}`);
-  });
-}
-
-/** `--scale N`. */
-export function scaleFlag(text: string): number {
-  const scale = Number(text);
-  if (/^\d*\.?\d+$/.test(text) && scale > 0 && scale <= 100) return scale;
-  throw new InvalidArgumentError("must be a number above 0, at most 100");
 }
 
 /**

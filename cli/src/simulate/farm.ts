@@ -18,7 +18,7 @@ import {
   type Trace,
   variations,
   whatWouldHelp,
-} from "@farmgate/simulator";
+} from "@farmgate/simulator/virtual";
 import { checkFarm } from "../config/farm-schema.ts";
 import { checked, openConfig } from "../config/open-config.ts";
 import { EXIT, usageError } from "../exit-code.ts";

@@ -1,4 +1,4 @@
-import { openTrace, type ReadTrace, TraceError } from "@farmgate/simulator";
+import { openTrace, type ReadTrace, TraceError } from "@farmgate/simulator/virtual";
 import { usageError } from "../exit-code.ts";
 
 /** Reads a trace that a flag names. Throws a CommandError that says what is wrong with it. */

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
-import { type Report, writeReports } from "@farmgate/simulator";
+import { type Report, writeReports } from "@farmgate/simulator/virtual";
 import { makeFolder } from "@farmgate/wire";
 import { usageError } from "../exit-code.ts";
 

@@ -1,5 +1,5 @@
 import { formatDuration, plainText } from "@farmgate/shared";
-import type { Summary } from "@farmgate/simulator";
+import type { Summary } from "@farmgate/simulator/virtual";
 import { count } from "../render/count.ts";
 import { table } from "../render/table.ts";
 import { wrap } from "../render/wrap.ts";

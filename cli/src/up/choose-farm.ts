@@ -1,11 +1,9 @@
 import { access, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { type FoundEngine, findEngines } from "./found-engines.ts";
 
 const DEFAULT_FILE = "farmgate.yaml";
-const DEMO_FILE = fileURLToPath(new URL("../../demo/farm.yaml", import.meta.url));
 
 /** Which farm `up` starts, and how it came to it. */
 export interface ChosenFarm {
@@ -19,6 +17,8 @@ export interface ChosenFarm {
 export interface FarmWish {
   config: string | null;
   demo: boolean;
+  /** Where the demo farm is. */
+  demoFile: string;
 }
 
 /**
@@ -28,7 +28,7 @@ export interface FarmWish {
 export async function chooseFarm(wish: FarmWish): Promise<ChosenFarm> {
   const plain = { engines: [], tidy: async () => undefined };
   // (1)
-  if (wish.demo) return { ...plain, file: DEMO_FILE, origin: "demo" };
+  if (wish.demo) return { ...plain, file: wish.demoFile, origin: "demo" };
   // (2)
   if (wish.config !== null) return { ...plain, file: wish.config, origin: "named" };
   // (3)
@@ -37,7 +37,7 @@ export async function chooseFarm(wish: FarmWish): Promise<ChosenFarm> {
   const engines = await findEngines();
   if (engines.length > 0) return { ...(await writeFarm(engines)), origin: "found-engines", engines };
   // (5)
-  return { ...plain, file: DEMO_FILE, origin: "demo" };
+  return { ...plain, file: wish.demoFile, origin: "demo" };
 }
 
 /** The found engines as a gateway file, so that the gateway runs as it would from a file of the user's own. */

@@ -1,5 +1,13 @@
 import { fileURLToPath } from "node:url";
-import { baselines, builtInDay, type LanFarm, readFarm, replay, summarize, type Trace } from "@farmgate/simulator";
+import {
+  baselines,
+  builtInDay,
+  type LanFarm,
+  readFarm,
+  replay,
+  summarize,
+  type Trace,
+} from "@farmgate/simulator/virtual";
 import { expect, it } from "vitest";
 import { checkFarm } from "../../src/config/farm-schema.ts";
 import { checked, openConfig } from "../../src/config/open-config.ts";

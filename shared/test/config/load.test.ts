@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { ConfigError, loadConfigFile } from "../../src/config/load.ts";
+import { ConfigError } from "../../src/config/config-error.ts";
+import { loadConfigFile } from "../../src/config/load.ts";
 
 let directory = "";
 beforeAll(async () => {

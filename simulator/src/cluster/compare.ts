@@ -1,6 +1,7 @@
 import { Collector } from "../report/collector.ts";
 import type { Report } from "../report/types.ts";
-import { createPolicy, type PolicyName } from "./policies/by-name.ts";
+import type { PolicyName } from "./names.ts";
+import { createPolicy } from "./policies/by-name.ts";
 import type { Scenario } from "./scenario.ts";
 import { runCluster } from "./world.ts";
 

@@ -6,6 +6,7 @@ import type { LoadedApplication } from "../trace/shapes/types.ts";
 import { w0Applications } from "../trace/shapes/w0-applications.ts";
 import { flatPoisson, W0_COMPRESSION, W0_DURATION_MS, w0 } from "../trace/shapes/w0.ts";
 import type { Trace } from "../trace/types.ts";
+import type { ScenarioName } from "./names.ts";
 import { ENGINE_PARAMETERS } from "./parameters.ts";
 import { spanOf } from "./policies/spans.ts";
 import { busyDevices } from "./policies/speeds.ts";
@@ -28,9 +29,6 @@ export interface Scenario {
   /** Devices that each application keeps busy on average, by arithmetic. */
   demand: readonly number[];
 }
-
-export const SCENARIOS = ["w0", "w0-eighth", "poisson", "azure", "mooncake", "servegen", "five-burst"] as const;
-export type ScenarioName = (typeof SCENARIOS)[number];
 
 /** Those that replay a recorded trace, and the file of it as it is published in short. */
 export const TRACE_FILES: Partial<Record<ScenarioName, string>> = {

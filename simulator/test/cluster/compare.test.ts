@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { comparisonRows } from "../../src/cluster/comparison-rows.ts";
 import { runPolicy } from "../../src/cluster/compare.ts";
-import type { PolicyName } from "../../src/cluster/policies/by-name.ts";
+import type { PolicyName } from "../../src/cluster/names.ts";
 import { type Scenario, scenarioOf } from "../../src/cluster/scenario.ts";
 import type { Report } from "../../src/report/types.ts";
 import type { Trace } from "../../src/trace/types.ts";

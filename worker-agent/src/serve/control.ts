@@ -66,7 +66,7 @@ function addReading(app: FastifyInstance, context: ControlContext): void {
   const created = Math.floor(clock.wall() / 1_000);
   const entry = (id: string) => ({ id, object: "model", created, owned_by: "farmgate" });
 
-  app.get("/health", () => healthOf(executor.view(), learned, context.engines(), clock.now() - startedAt));
+  app.get("/health", () => healthOf(identity, executor.view(), learned, context.engines(), clock.now() - startedAt));
   app.get("/catalog", () => catalogOf(identity, context.moment()));
   app.get("/metrics", async (_request, reply) => {
     const moment = context.moment();

@@ -1,6 +1,7 @@
 import type { Random } from "@farmgate/shared";
+import { choleskyOf } from "./cholesky.ts";
 import { firstKernel, type Kernel, kernelBounds, kernelOf, logsOf } from "./kernel.ts";
-import { choleskyOf, covariance, likelihood, type Points } from "./likelihood.ts";
+import { covariance, likelihood, type Points } from "./likelihood.ts";
 import { climb } from "./rprop.ts";
 import { Triangle } from "./triangle.ts";
 import type { Prediction } from "./types.ts";
@@ -109,7 +110,9 @@ export class GaussianProcess {
   ): boolean {
     const { dimensions } = this;
     const lower =
-      points.length > 0 ? choleskyOf(covariance(standardised(points, measures), kernel)) : new Float64Array(0);
+      points.length > 0
+        ? choleskyOf(covariance(standardised(points, measures), kernel), points.length)
+        : new Float64Array(0);
     if (lower === null) return false;
     this.#kernel = kernel;
     this.#measures = measures;

@@ -1,4 +1,4 @@
-import { CholeskyDecomposition, Matrix } from "ml-matrix";
+import { choleskyOf } from "./cholesky.ts";
 import { type Kernel, kernelOf } from "./kernel.ts";
 import type { Slope } from "./rprop.ts";
 
@@ -16,7 +16,7 @@ export interface Points {
 const EXPECTED = { length: [Math.log(2), 1], signal: [Math.log(0.5), 2], noise: [Math.log(0.02), 2.5] } as const;
 
 /** By rows, with the noise. */
-export function covariance(points: Points, kernel: Kernel): Matrix {
+export function covariance(points: Points, kernel: Kernel): Float64Array {
   const { size, dimensions, inputs, weights } = points;
   const flat = new Float64Array(size * size);
   const scaled = new Float64Array(size * dimensions);
@@ -35,13 +35,7 @@ export function covariance(points: Points, kernel: Kernel): Matrix {
     }
     flat[i * size + i] = kernel.bias + kernel.signal + kernel.noise / (weights[i] as number);
   }
-  return Matrix.from1DArray(size, size, flat);
-}
-
-/** L of the covariance, by rows; null: it is not positive definite in the numbers that there are. */
-export function choleskyOf(matrix: Matrix): Float64Array | null {
-  const factor = new CholeskyDecomposition(matrix);
-  return factor.isPositiveDefinite() ? Float64Array.from(factor.lowerTriangularMatrix.to1DArray()) : null;
+  return flat;
 }
 
 /**
@@ -58,7 +52,7 @@ export function likelihood(points: Points, logs: readonly number[], bias: number
   const { size, dimensions, outputs } = points;
   const kernel = kernelOf(logs, bias);
   const matrix = covariance(points, kernel);
-  const lower = choleskyOf(matrix);
+  const lower = choleskyOf(matrix, size);
   const gradient = new Float64Array(logs.length);
   if (lower === null) return { value: -Infinity, gradient };
   const inverse = inverseOf(lower, size);
@@ -92,11 +86,10 @@ function addSlopes(
   gradient: Float64Array,
   { size, dimensions, inputs, weights }: Points,
   kernel: Kernel,
-  matrix: Matrix,
+  flat: Float64Array,
   inverse: Float64Array,
   alpha: Float64Array,
 ): void {
-  const flat = matrix.to1DArray();
   const perLength = kernel.lengths.map((length) => 1 / (length * length));
   let signal = 0;
   let noise = 0;
@@ -120,8 +113,7 @@ function addSlopes(
 }
 
 /**
- * The lower half of (L L')^-1. Column by column of L^-1, held as rows so that both loops run along memory; solving for
- * the unit matrix in ml-matrix takes eight times as long.
+ * The lower half of (L L')^-1. Column by column of L^-1, held as rows so that both loops run along memory.
  */
 function inverseOf(lower: Float64Array, size: number): Float64Array {
   // columns[j * size + i] = (L^-1)[i][j], i >= j

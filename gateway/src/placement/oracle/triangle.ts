@@ -1,9 +1,9 @@
 /**
  * The Cholesky factor L of a covariance matrix (L L' = K) that grows and shrinks by one point at a time.
  *
- * ml-matrix factors a whole matrix but can neither add a row to a factor nor take one out, and solves only with L and L'
- * together, into new matrices. A prediction needs L alone and no garbage: hence these few loops over one array, which
- * holds the rows of the lower triangle one after the other.
+ * A library of matrices factors a whole one but can neither add a row to a factor nor take one out, and solves only with
+ * L and L' together, into new matrices. A prediction needs L alone and no garbage: hence these few loops over one array,
+ * which holds the rows of the lower triangle one after the other.
  */
 export class Triangle {
   size = 0;

@@ -1,3 +1,4 @@
+import type { PolicyName } from "../names.ts";
 import type { ClusterPolicy } from "../types.ts";
 import { createBlitzscale } from "./blitzscale.ts";
 import { createPools } from "./pools.ts";
@@ -25,10 +26,7 @@ const CREATE = {
   "two-pools-uncoordinated": ({ seed }) =>
     createPools({ name: "two-pools-uncoordinated", seed, rules: { coordination: "split" } }),
   "two-pools": ({ seed }) => createPools({ name: "two-pools", seed }),
-} as const satisfies Record<string, (options: PolicyOptions) => ClusterPolicy>;
-
-export type PolicyName = keyof typeof CREATE;
-export const POLICIES = Object.keys(CREATE) as PolicyName[];
+} as const satisfies Record<PolicyName, (options: PolicyOptions) => ClusterPolicy>;
 
 /** A policy with nothing behind it, for one run. */
 export function createPolicy(name: PolicyName, options: PolicyOptions): ClusterPolicy {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createPolicy, POLICIES } from "../../../src/cluster/policies/by-name.ts";
+import { POLICIES } from "../../../src/cluster/names.ts";
+import { createPolicy } from "../../../src/cluster/policies/by-name.ts";
 import { busyInstances } from "../../../src/cluster/policies/speeds.ts";
 import { createPools } from "../../../src/cluster/policies/pools.ts";
 import type { ClusterView, InstanceView } from "../../../src/cluster/types.ts";
