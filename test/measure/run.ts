@@ -1,5 +1,5 @@
 // `npm run measure -- WHAT`: what a farm does when a worker dies, when it is asked for too much, what a copy costs,
-// how far the Oracles are off, and who is on time by which order of the queue.
+// how far the Oracles are off, who is on time by which order of the queue, and how gateways act as one.
 import { parseArgs } from "node:util";
 import type { Children } from "../bench/process/children.ts";
 import { withChildren } from "../bench/process/with-children.ts";
@@ -9,6 +9,8 @@ import { measureOverload } from "./overload.ts";
 import { measurePeerCopy } from "./peer-copy.ts";
 import { measurePrediction } from "./prediction.ts";
 import { measureScheduling } from "./scheduling/measure.ts";
+import { measureGateways } from "./together/distribution.ts";
+import { measureRedis } from "./together/redis-faults.ts";
 
 interface Options {
   what: keyof typeof MEASURES;
@@ -24,6 +26,8 @@ const MEASURES = {
   oracle: measureOracle,
   scheduling: measureScheduling,
   prediction: measurePrediction,
+  gateways: measureGateways,
+  redis: measureRedis,
 };
 
 const usage = `npm run measure -- kill [--quick]
@@ -32,9 +36,11 @@ npm run measure -- peer-copy [--quick]
 npm run measure -- oracle
 npm run measure -- scheduling [--quick]
 npm run measure -- prediction [--quick]
+npm run measure -- gateways [--quick]
+npm run measure -- redis [--quick]
 
   --quick      kill: only with a poll each second; peer-copy: 100 MB instead of 1 GB; scheduling: a tenth of the instances;
-               prediction: 15 s instead of a minute
+               prediction: 15 s instead of a minute; gateways: a third of the requests; redis: faults of 3 s
   --seconds N  how long five times the capacity is asked for`;
 
 function readOptions(): Options {
