@@ -24,9 +24,10 @@ export class Callers {
   /** `most`: requests at most, of all of them together. */
   constructor(gateways: readonly Program[], count: number, most: number) {
     this.#left = most;
-    this.#running = Promise.all(
-      Array.from({ length: count }, (_, i) => this.#call(gateways[i % gateways.length] as Program)),
-    ).then(() => {});
+    const calls = Array.from({ length: count }, (_, i) => gateways[i % gateways.length]).map((gateway) =>
+      gateway === undefined ? Promise.resolve() : this.#call(gateway),
+    );
+    this.#running = Promise.all(calls).then(() => {});
   }
 
   /** Resolves when all are answered; after `stop`, or when all requests are used up. */

@@ -89,9 +89,9 @@ async function measured({ title, act }: Phase, scene: Scene): Promise<string[]> 
   for (const worker of workers) worker.restartCounts();
   const from = performance.now();
   let isDegraded = 0;
-  let watching = true;
+  const watching = new AbortController();
   const watch = (async () => {
-    while (watching) {
+    while (!watching.signal.aborted) {
       const healths = await Promise.all(gateways.map(healthOf));
       isDegraded = Math.max(isDegraded, healths.filter((one) => one?.status === "degraded").length);
       await sleep(50);
@@ -99,7 +99,7 @@ async function measured({ title, act }: Phase, scene: Scene): Promise<string[]> 
   })();
   await act(redis, seconds);
   const overAt = performance.now();
-  watching = false;
+  watching.abort();
   await watch;
   await until(() => areTogether(gateways), `they hear each other again (${title})`, 30_000);
   const healedMs = performance.now() - overAt;
