@@ -100,4 +100,24 @@ describe("a ring of keys", () => {
     ring.enter(bob, 0)();
     expect(() => ring.enter(bob, 0)).toThrow("requests a minute");
   });
+
+  it("counts what other gateways have of the key, and takes over what they know of its minute", () => {
+    const ring = new KeyRing([key("bob", { requestsPerMinute: 6, maxConcurrent: 3 })]);
+    const bob = ring.identify({ "x-api-key": "secret-of-bob" });
+    const remaining = (now: number) => ring.limitHeaders(bob, now)[3];
+    const leave = ring.enter(bob, 0, undefined, 2);
+    expect(() => ring.enter(bob, 0, undefined, 2)).toThrow("under way at once");
+    expect(remaining(0)).toBe("5");
+    leave();
+    // All of them together refused it for its number: it took nothing of the minute.
+    ring.giveBack(bob.key ?? key("bob"));
+    expect(remaining(0)).toBe("6");
+    ring.enter(bob, 0)();
+    ring.spentByAll("bob", 0, 30_000);
+    expect(remaining(0)).toBe("3");
+    ring.refusedByAll(bob.key ?? key("bob"), 0, 4_000);
+    expect(remaining(0)).toBe("0");
+    expect(() => ring.enter(bob, 0)).toThrow(expect.objectContaining({ retryAfterS: 4 }));
+    ring.enter(bob, 4_000)();
+  });
 });

@@ -44,10 +44,11 @@ function accounts(log = createLog("test", "silent")) {
   };
   const farm = new Farm("a");
   const catalog = () => farm.catalog;
-  const inflight = { worker: () => 0, pair: () => 0 };
+  const inflight = { ownWorker: () => 0 };
   const metrics = new Metrics({
     catalog,
     inflight,
+    hub: null,
     waiting: () => 0,
     bodyBytes: () => 0,
     copies: { listedWarmth: () => [], wantedWarmth: () => [] },

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Inflight } from "../../src/state/inflight.ts";
+import type { OthersView } from "../../src/together/hub.ts";
 
 describe("in-flight counts", () => {
   it("go up by worker, by pair and in total, and down once however often that is asked", () => {
@@ -36,6 +37,46 @@ describe("in-flight counts", () => {
     ]);
     inflight.keepOnly(new Set(["b"]));
     expect([inflight.atPoll("a"), inflight.atPoll("b")?.size, inflight.pair("a", "m")]).toEqual([null, 0, 2]);
+  });
+
+  it("hold what others have as well, and tell only the own ones", () => {
+    const told: string[] = [];
+    const others: OthersView = {
+      worker: (name) => (name === "a" ? 5 : 0),
+      pair: (name, key) => (name === "a" ? ({ m: 2, n: 3 }[key] ?? 0) : 0),
+      pairs: (name) => new Map(name === "a" ? [["m", 2] as const, ["n", 3] as const] : []),
+      caller: () => 0,
+    };
+    const hub = {
+      isShared: true,
+      others,
+      counted: (worker: string | null, key: string) => told.push(`${worker} ${key}`),
+    };
+    const inflight = new Inflight(hub);
+    const leave = inflight.enter("a", "m");
+    inflight.enter("b", "m", true);
+    const answered = inflight.ask("a", "m");
+    expect([inflight.worker("a"), inflight.pair("a", "m"), inflight.worker("b"), inflight.ownWorker("a")]).toEqual([
+      7, 4, 1, 1,
+    ]);
+    expect([...inflight.pairs("a")]).toEqual([
+      ["m", 4],
+      ["n", 3],
+    ]);
+    expect([inflight.ownTotal(), inflight.counts()]).toEqual([
+      2,
+      new Map([
+        ["a", new Map([["m", 1]])],
+        ["b", new Map([["m", 1]])],
+      ]),
+    ]);
+    answered();
+    const { freed } = inflight;
+    leave();
+    inflight.enterCaller("bob", true)();
+    expect([inflight.worker("a"), inflight.freed > freed, inflight.callers().size]).toEqual([5, true, 0]);
+    // A place that was claimed is told when it is free again.
+    expect(told).toEqual(["a m", "a m", "null bob"]);
   });
 
   it("equal what a list of the open requests says, after any run of enters and leaves", () => {

@@ -1,6 +1,7 @@
 import { type Clock, parseConfig, seededRandom } from "@farmgate/shared";
 import { createLog, createSystemClock, type Log, type TlsPair } from "@farmgate/wire";
 import { gatewayConfigSchema, type GatewayConfig, type RunningGateway, startGateway } from "../../src/index.ts";
+import type { Hub } from "../../src/together/hub.ts";
 import { cleanup } from "./cleanup.ts";
 
 /** A configuration as a file would hold it, with a free port and quick polls. */
@@ -35,7 +36,8 @@ export async function runGateway(
     log = createLog("gateway", "silent"),
     atEnd = cleanup,
     tls = null,
-  }: { clock?: Clock; log?: Log; atEnd?: (end: () => unknown) => void; tls?: TlsPair | null } = {},
+    hub,
+  }: { clock?: Clock; log?: Log; atEnd?: (end: () => unknown) => void; tls?: TlsPair | null; hub?: Hub } = {},
 ): Promise<RunningGateway> {
   const gateway = await startGateway({
     config: configOf(file),
@@ -44,6 +46,7 @@ export async function runGateway(
     random: seededRandom(1),
     log,
     version: "0.0.0-test",
+    ...(hub !== undefined && { hub }),
   });
   atEnd(() => gateway.close());
   return gateway;

@@ -50,8 +50,14 @@ export class Claims {
     const { places, take, caller } = claim;
     const { generation } = heart;
     const args = [
-      ...[generation, times.window, times.settle, keys.record, take],
-      ...[caller?.name ?? "", caller?.maxConcurrent ?? 0, caller?.requestsPerMinute ?? 0],
+      generation,
+      times.window,
+      times.settle,
+      keys.record,
+      take,
+      caller?.name ?? "",
+      caller?.maxConcurrent ?? 0,
+      caller?.requestsPerMinute ?? 0,
       ...places.flatMap(({ worker, cap, capacity }) => [worker, cap, capacity]),
     ];
     let reply: unknown;

@@ -61,7 +61,7 @@ export function createConnection({ address, ca, name, connectMs }: ConnectionOpt
       ...(username === null ? {} : { sentinelUsername: username }),
       ...(password === null ? {} : { sentinelPassword: password }),
       ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: tls.tls } : {}),
-    } as RedisOptions);
+    });
   }
   const [{ host, port } = { host: "", port: 0 }] = nodes;
   return new Redis({ ...options, db, host, port });

@@ -87,7 +87,7 @@ export class HeardMembers implements OthersView {
   }
 
   #replace(heard: Heard, fields: Fields): void {
-    for (const field of [...heard.fields.keys()]) if (!fields.has(field)) this.#set(heard, field, 0);
+    for (const field of heard.fields.keys()) if (!fields.has(field)) this.#set(heard, field, 0);
     for (const [field, count] of fields) this.#set(heard, field, count);
   }
 

@@ -27,12 +27,12 @@ export function messageOf(from: string, told: Told | Answer): string {
 }
 
 /** null: it is one's own, or none of ours. */
-export function readMessage<T>(text: string, id: string): { from: string; told: T } | null {
+export function readMessage(text: string, id: string): { from: string; told: Told & Answer } | null {
   const end = text.indexOf(" ");
   if (end < 1 || (end === id.length && text.startsWith(id))) return null;
   try {
     const told: unknown = JSON.parse(text.slice(end + 1));
-    return typeof told === "object" && told !== null ? { from: text.slice(0, end), told: told as T } : null;
+    return typeof told === "object" && told !== null ? { from: text.slice(0, end), told: told as Told & Answer } : null;
   } catch {
     return null;
   }

@@ -50,13 +50,13 @@ export class Questions {
 
   /** Who has left answers nothing any more. */
   keepOnly(members: readonly string[]): void {
-    for (const open of [...this.#open.values()]) {
-      for (const member of [...open.waiting]) if (!members.includes(member)) this.#without(open, member);
+    for (const open of this.#open.values()) {
+      for (const member of open.waiting) if (!members.includes(member)) this.#without(open, member);
     }
   }
 
   endAll(): void {
-    for (const open of [...this.#open.values()]) open.end();
+    for (const open of this.#open.values()) open.end();
   }
 
   #without(open: Open, member: string): void {

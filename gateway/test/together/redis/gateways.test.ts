@@ -47,7 +47,7 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose file names a Redis",
   it("serve without it, and say so", async () => {
     const lines: string[] = [];
     const log = createLog("gateway", "silent");
-    log.warn = ((...said: unknown[]) => void lines.push(JSON.stringify(said))) as typeof log.warn;
+    log.warn = (...said: unknown[]) => void lines.push(JSON.stringify(said));
     const worker = await fakeWorker({ m: "warm" });
     const down = await RedisServer.start();
     cleanup(() => down.end());
