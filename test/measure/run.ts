@@ -1,5 +1,6 @@
 // `npm run measure -- WHAT`: what a farm does when a worker dies, when it is asked for too much, what a copy costs,
-// how far the Oracles are off, who is on time by which order of the queue, and what Prometheus sees of a farm.
+// how far the Oracles are off, who is on time by which order of the queue, how gateways act as one, and what Prometheus
+// sees of a farm.
 import { parseArgs } from "node:util";
 import type { Children } from "../bench/process/children.ts";
 import { withChildren } from "../bench/process/with-children.ts";
@@ -10,6 +11,8 @@ import { measurePeerCopy } from "./peer-copy.ts";
 import { measurePrediction } from "./prediction.ts";
 import { measurePrometheus } from "./prometheus.ts";
 import { measureScheduling } from "./scheduling/measure.ts";
+import { measureGateways } from "./together/distribution.ts";
+import { measureRedis } from "./together/redis-faults.ts";
 
 interface Options {
   what: keyof typeof MEASURES;
@@ -26,6 +29,8 @@ const MEASURES = {
   scheduling: measureScheduling,
   prediction: measurePrediction,
   prometheus: measurePrometheus,
+  gateways: measureGateways,
+  redis: measureRedis,
 };
 
 const usage = `npm run measure -- kill [--quick]
@@ -35,9 +40,12 @@ npm run measure -- oracle
 npm run measure -- scheduling [--quick]
 npm run measure -- prediction [--quick]
 npm run measure -- prometheus [--quick]
+npm run measure -- gateways [--quick]
+npm run measure -- redis [--quick]
 
   --quick      kill: only with a poll each second; peer-copy: 100 MB instead of 1 GB; scheduling: a tenth of the instances;
-               prediction: 15 s instead of a minute; prometheus: 20 s instead of 40
+               prediction: 15 s instead of a minute; prometheus: 20 s instead of 40; gateways: a third of the requests;
+               redis: faults of 3 s
   --seconds N  how long five times the capacity is asked for`;
 
 function readOptions(): Options {
