@@ -86,6 +86,7 @@ function answer(farm: Farm, question: Question): unknown {
     case "cancel":
       return cancelHere(farm.live, question.id, question.by) || undefined;
     case "metrics":
+    case "load":
       return undefined;
   }
 }
