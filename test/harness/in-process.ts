@@ -25,6 +25,7 @@ export async function runAgent(cleanup: Cleanup, config: Record<string, unknown>
     directory: await cleanup.folder(),
     environment: process.env,
     clock,
+    random: seededRandom(1),
     log: log ?? createLog("agent", "silent"),
     version: "0.0.0",
   });

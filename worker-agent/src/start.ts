@@ -82,17 +82,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const learned = new Learned();
   // What is told before the scheduler stands is in the book, which it reads as it is made, and in what is found.
   let tell: (event: SchedulerEvent) => void = () => {};
-  const news = {
-    onModels: () => tell({ type: "models", models: rulesOf(config, models.models).models }),
-    onFound: (model: string) => {
-      learned.found(model, clock.now());
-      tell({ type: "found", model });
-    },
-    onLost: (model: string, reason: string) => {
-      log.warn({ model, reason }, `${model} is not loaded any more`);
-      tell({ type: "lost", model });
-    },
-  };
+  const news = newsFor(options, models, learned, (event) => tell(event));
   const machine = await startMachine({ ...options, models, asker, news });
   const scheduler = new Scheduler(rulesOf(config, models.models), POLICIES[config.queue.policy], {
     reloadMs: (model: string) => learned.loadMs(model, null, clock.now()),
@@ -162,6 +152,25 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
 }
 
 /** What makes the agent known to gateways, and them to it. */
+function newsFor(
+  { config, clock, log }: AgentOptions,
+  models: ModelBook,
+  learned: Learned,
+  tell: (event: SchedulerEvent) => void,
+) {
+  return {
+    onModels: () => tell({ type: "models", models: rulesOf(config, models.models).models }),
+    onFound: (model: string) => {
+      learned.found(model, clock.now());
+      tell({ type: "found", model });
+    },
+    onLost: (model: string, reason: string) => {
+      log.warn({ model, reason }, `${model} is not loaded any more`);
+      tell({ type: "lost", model });
+    },
+  };
+}
+
 function registering(options: AgentOptions, upstreams: Upstreams) {
   const run = makeRunKey();
   const registrations = new Registrations({

@@ -7,7 +7,7 @@ import { until } from "../support/until.ts";
 import { limits, type MeetingPlace, Member, wants } from "./members.ts";
 
 const FREE = wants({});
-const left = (worker: string): News => ({ kind: "unregistered", worker });
+const left = (worker: string): News => ({ kind: "unregistered", worker, instance: "one" });
 
 /** So many members that hear each other and can claim; they leave with the test. */
 async function together(place: MeetingPlace, ...ids: string[]): Promise<Member[]> {
