@@ -5,7 +5,6 @@ import {
   BodyRoom,
   KeyRing,
   type Log,
-  openMulticast,
   type OpenMulticast,
   roomForCallers,
   type TlsPair,

@@ -13,7 +13,6 @@ import { applyWorkers } from "./registry/apply-workers.ts";
 import { type Reloaded, reloadFarm } from "./reload.ts";
 import { createControl } from "./routes/control.ts";
 import { drainFarm } from "./drain.ts";
-import { Drains } from "./together/drains.ts";
 import { catchUp, joinOthers } from "./together/join.ts";
 import { meetSiblings } from "./together/siblings.ts";
 import { pace } from "./together/poll-duty.ts";
