@@ -31,8 +31,11 @@ export function closeLostConnections(worker: Worker): void {
   process.on("internalMessage", ({ ack }: HandOver) => {
     if (ack !== undefined) handedOver.delete(ack);
   });
-  worker.once("exit", () => {
-    for (const handle of handedOver.values()) handle.close();
-    handedOver.clear();
-  });
+  // Between the two, whichever comes first, Node may hand it one more.
+  for (const gone of ["exit", "disconnect"]) {
+    worker.once(gone, () => {
+      for (const handle of handedOver.values()) handle.close();
+      handedOver.clear();
+    });
+  }
 }
