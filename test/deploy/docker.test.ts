@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { dirname } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { Cleanup } from "../harness/farmgate-process.ts";
 import { isThere, pathOf, textOf } from "./deploy-files.ts";
@@ -44,9 +45,18 @@ describe("deploy/docker/Dockerfile", () => {
   test("knows every workspace", () => {
     expect(copies("manifests").slice(1)).toEqual(workspaces.map((name) => `${name}/package.json ${name}/`));
     const programs = workspaces.filter((name) => name !== "test");
-    expect(copies("build").slice(1)).toEqual(programs.map((name) => `${name} ${name}`));
+    const copied = copies("build").slice(1);
+    expect(copied.slice(0, programs.length)).toEqual(programs.map((name) => `${name} ${name}`));
     const built = copies("last").filter((rest) => rest.startsWith("--from=build "));
     expect(built).toEqual(programs.map((name) => `--from=build /opt/farmgate/${name}/dist ${name}/dist`));
+  });
+
+  test("has what the build runs", () => {
+    const { scripts } = JSON.parse(textOf("package.json")) as { scripts: { build: string } };
+    const files = [...scripts.build.matchAll(/node (\S+)/g)].map(([, file = ""]) => file);
+    expect(files).toEqual(["release/bundle.mjs"]);
+    expect(copies("build")).toEqual(expect.arrayContaining(files.map((file) => `${file} ${dirname(file)}/`)));
+    expect(textOf(".dockerignore").split("\n")).toEqual(expect.arrayContaining(files.map((file) => `!${file}`)));
   });
 
   test("ends in a program that is no root, asked by Node itself, and told to end by SIGTERM", () => {

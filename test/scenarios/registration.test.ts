@@ -152,6 +152,20 @@ describe("an agent that registers", () => {
     }
   });
 
+  it("registers with a gateway that starts later, and does not say that it was there before", async () => {
+    const { log, lines } = readLog();
+    const [port = 0] = await freePorts(1);
+    const file = {
+      gateway: { url: `http://127.0.0.1:${port}`, key: "agents-key" },
+      engines: [{ url: (await engine()).url }],
+    };
+    await agent(file, { log, clock: fastClock() });
+    await until(() => lines.some((line) => line.includes("is not reached")), "it notices");
+    await hasHealthy(await gateway({ listen: { port } }), "box");
+    await until(() => lines.some((line) => line.includes("registered with")), "it says so");
+    expect(lines.filter((line) => line.includes("registered again"))).toEqual([]);
+  });
+
   it("is told when its key or its name is wrong, and said so once", async () => {
     const door = await gateway();
     const entry = { url: door.url, key: "agents-key" };

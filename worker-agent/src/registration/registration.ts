@@ -35,6 +35,7 @@ export class Registration {
   /** What was last told in the log: a kind of outcome, of a refusal its reason as well. */
   #logged: string | null = null;
   #isIn = false;
+  #wasIn = false;
 
   constructor(target: GatewayTarget, deps: RegistrationDeps) {
     this.#target = target;
@@ -105,9 +106,10 @@ export class Registration {
     const { url } = this.#target;
     const now = outcome.kind === "refused" ? outcome.why : outcome.kind;
     if (now === this.#logged) return;
-    const isBack = this.#logged !== null;
     this.#logged = now;
     if (outcome.kind === "in") {
+      const isBack = this.#wasIn;
+      this.#wasIn = true;
       log.info({ gateway: url }, `registered ${isBack ? "again " : ""}with the gateway at ${url}`);
     } else if (outcome.kind === "refused") {
       log.error(

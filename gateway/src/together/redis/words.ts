@@ -34,6 +34,8 @@ export function meaningOf(error: unknown): string {
   if (known !== null && known !== undefined) return known;
   // The first word of a reply; older servers put that of a script's command in the middle.
   for (const [word] of message.matchAll(/\b[A-Z]{3,}\b/g)) if (word in BY_REPLY) return BY_REPLY[word] ?? "";
+  // Of a command in a script, as Redis 7 and later ones say it.
+  if (/user executing the script|ACL failure/.test(message)) return BY_REPLY["NOPERM"] ?? "";
   if (/sentinel/i.test(message)) return "no sentinel tells of it";
   if (/slots cache/i.test(message)) return "no node of the cluster answers";
   return "the connection is broken";

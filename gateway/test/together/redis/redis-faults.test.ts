@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createLog } from "@farmgate/wire";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cleanup } from "../../support/cleanup.ts";
@@ -143,6 +144,18 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     await aloneAtOnce(members[1], /its memory is full/);
     await server.ask("CONFIG", "SET", "maxmemory", "0");
     await server.ask("SCRIPT", "FLUSH");
+    expect(await asBefore(members)).toBe("as before");
+  });
+
+  it("need no more rights than docs/several-gateways.md names, and say so where one is missing", async () => {
+    const page = readFileSync(new URL("../../../../docs/several-gateways.md", import.meta.url), "utf8");
+    const rights = /`(~farmgate:\* [^`]+)`/.exec(page)?.[1]?.split(" ") ?? [];
+    await server.ask("ACL", "SETUSER", "farm", "on", ">word", ...rights);
+    const url = `redis://farm:word@127.0.0.1:${server.port}`;
+    const members = await two(url);
+    await server.ask("ACL", "SETUSER", "farm", "-time");
+    await aloneAtOnce(members[1], /the user may not do what is needed/);
+    await server.ask("ACL", "SETUSER", "farm", "+time");
     expect(await asBefore(members)).toBe("as before");
   });
 
