@@ -48,6 +48,18 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     return members;
   }
 
+  /** Of the farm that was begun last. */
+  async function keysOf(pattern: string): Promise<string[]> {
+    const all = (await server.ask("KEYS", `farmgate:${pattern}`)) as string[];
+    const number = (key: string) => Number(/\{test(\d+)\}/.exec(key)?.[1]);
+    const last = Math.max(...all.map(number));
+    return all.filter((key) => number(key) === last);
+  }
+
+  async function recordOf(member: string): Promise<string> {
+    return (await keysOf(`*:member:${member}`))[0] ?? "";
+  }
+
   /** They go by what they know, without waiting. */
   async function aloneAtOnce(member: Member, trouble: RegExp): Promise<void> {
     await until("it has noticed", () => trouble.test(member.hub.trouble ?? ""));
@@ -152,6 +164,27 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     a.enter("w", "n");
     await until("b knows", () => b.hub.others.pair("w", "n") === 1 && b.hub.trouble === null);
     expect(b.hub.others.worker("w")).toBe(2);
+  });
+
+  it("are not ended by what others write there that is none of theirs", async () => {
+    const [a, b] = await two();
+    const channels = (await server.ask("PUBSUB", "CHANNELS", "farmgate:*")) as string[];
+    const odd = [
+      { counts: { step: 1, fields: 7 } },
+      { counts: { step: 9, fields: [["p:w\0m", null]] } },
+      { news: 7 },
+      { news: [null] },
+      { question: null },
+      { question: { number: 1, question: null } },
+      null,
+    ];
+    for (const channel of channels) {
+      for (const value of odd) await server.ask("PUBLISH", channel, `c ${JSON.stringify(value)}`);
+    }
+    await server.ask("HSET", await recordOf("a"), "p:w\0m", "many", "k:alice", "-7");
+    a.enter("w", "n");
+    await until("b still hears a", () => b.hub.others.pair("w", "n") === 1);
+    expect([b.hub.trouble, b.hub.others.worker("w"), b.hub.others.caller("alice")]).toEqual([null, 2, 0]);
   });
 
   it("start without it, and meet once it is there", async () => {
