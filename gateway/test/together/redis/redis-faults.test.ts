@@ -187,6 +187,33 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     expect([b.hub.trouble, b.hub.others.worker("w"), b.hub.others.caller("alice")]).toEqual([null, 2, 0]);
   });
 
+  it("claim again at once when its clock goes back, and count nobody who was seen by the clock before", async () => {
+    const [a, b] = await two();
+    const [epoch = ""] = await keysOf("*:epoch");
+    const [members = ""] = await keysOf("*:members");
+    const later = String(Date.now() + 3_600_000);
+    await server.ask("SET", epoch, later);
+    await server.ask("ZADD", members, later, "gone");
+    a.leave("w");
+    await until("b can claim", async () => (await b.claim(ONE)).kind === "taken");
+    await until("both know who lives", () => [a, b].every(({ hub }) => hub.members().join() === "a,b"));
+    expect(await server.ask("ZRANGE", members, "0", "-1")).toEqual(["a", "b"]);
+  });
+
+  it("number orders by the time of its clock again once that is right", async () => {
+    const [a] = await two();
+    const lease = a.hub.lease("placement");
+    await until("it is held", () => lease.fence !== null);
+    const [fence = ""] = await keysOf("*:fence:placement");
+    await server.ask("SET", fence, String(Date.now() + 365 * 86_400_000));
+    const [holder = ""] = await keysOf("*:lease:placement");
+    const before = lease.fence ?? 0;
+    await server.ask("DEL", holder);
+    await until("it is held anew", () => ![before, null].includes(lease.fence));
+    expect(lease.fence).toBeGreaterThan(before);
+    expect(lease.fence).toBeLessThan(Date.now() + 60_000);
+  });
+
   it("start without it, and meet once it is there", async () => {
     await server.signal("SIGKILL");
     const member = new Member(redisPlace(server.url).hub("a"));
