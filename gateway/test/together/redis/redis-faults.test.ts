@@ -214,6 +214,16 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     expect(lease.fence).toBeLessThan(Date.now() + 60_000);
   });
 
+  it("hold no lease any more once they have left, whatever is answered then", async () => {
+    const [a] = await two();
+    const lease = a.hub.lease("placement");
+    await until("it is held", () => lease.fence !== null);
+    await server.ask("CLIENT", "PAUSE", "150", "ALL");
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    await a.hub.close();
+    expect(lease.fence).toBeNull();
+  });
+
   it("start without it, and meet once it is there", async () => {
     await server.signal("SIGKILL");
     const member = new Member(redisPlace(server.url).hub("a"));
