@@ -112,4 +112,26 @@ describe("gateways that meet in a room", () => {
     await until("it has left", () => b.hub.members().length === 1 && b.hub.others.worker("w") === 0);
     expect(await a.hub.claim(wants("w"))).toEqual({ kind: "alone" });
   });
+
+  it("answer nothing where an answer cannot be made, and go on", async () => {
+    const { all } = await members("a", "b");
+    const [a, b] = all.map(({ hub }) => hub) as [Hub, Hub];
+    b.onQuestion(({ kind }) => {
+      if (kind === "requests") throw new Error("broken");
+      return kind === "metrics" ? Promise.reject(new Error("broken")) : "state";
+    });
+    expect(await a.ask({ kind: "requests" }, 60_000)).toEqual(new Map());
+    expect(await a.ask({ kind: "metrics" }, 60_000)).toEqual(new Map());
+    expect(await a.ask({ kind: "state" }, 60_000)).toEqual(new Map([["b", "state"]]));
+  });
+
+  it("hear of nothing and wait for nothing once they have left", async () => {
+    const { room, all } = await members("a", "b");
+    const [{ hub }] = all as [(typeof all)[0]];
+    let told = 0;
+    hub.onChange(() => (told += 1));
+    await hub.close();
+    room.drop("a");
+    expect(told).toBe(0);
+  });
 });
