@@ -56,6 +56,7 @@ export class RedisHub implements Hub {
   #members: readonly string[];
   #trouble: string | null;
   #readAt = Number.NEGATIVE_INFINITY;
+  readonly #toReadAgain = new Set<string>();
   #stopChange: CancelTimer | null = null;
   #stopForgetting: CancelTimer | null = null;
   #together: () => void = () => {};
@@ -258,12 +259,21 @@ export class RedisHub implements Hub {
         // It may have left meanwhile.
         if (!this.#members.includes(member)) return;
         if (this.others.read(member, record)) this.#changed();
-        // A record without a step is gone: the next heartbeat knows.
-        else if ("s" in record) this.#readRecord(member);
+        // A record without a step is gone: the next heartbeat knows. The other one is soon written.
+        else if ("s" in record) this.#readAgain(member);
       },
       // The heartbeat tells.
       () => {},
     );
+  }
+
+  #readAgain(member: string): void {
+    if (this.#toReadAgain.has(member)) return;
+    this.#toReadAgain.add(member);
+    this.#options.clock.after(this.#times.gather, () => {
+      this.#toReadAgain.delete(member);
+      this.#readRecord(member);
+    });
   }
 
   /** What is the trouble now? */

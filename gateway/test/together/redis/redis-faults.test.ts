@@ -187,6 +187,19 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     expect([b.hub.trouble, b.hub.others.worker("w"), b.hub.others.caller("alice")]).toEqual([null, 2, 0]);
   });
 
+  it("do not ask again and again for a record that stays behind what was told", async () => {
+    const [, b] = await two();
+    const number = /test\d+/.exec(await recordOf("a"))?.[0] ?? "";
+    const ahead = { counts: { step: Number.MAX_SAFE_INTEGER, fields: [] } };
+    await server.ask("CONFIG", "RESETSTAT");
+    await server.ask("PUBLISH", `farmgate:{${number}}:news`, `a ${JSON.stringify(ahead)}`);
+    await server.ask("CLIENT", "KILL", "TYPE", "pubsub");
+    await until("b hears again", () => b.hub.trouble === null);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const stats = String(await server.ask("INFO", "commandstats"));
+    expect(Number(/cmdstat_hgetall:calls=(\d+)/.exec(stats)?.[1])).toBeLessThan(300);
+  });
+
   it("claim again at once when its clock goes back, and count nobody who was seen by the clock before", async () => {
     const [a, b] = await two();
     const [epoch = ""] = await keysOf("*:epoch");
