@@ -104,6 +104,19 @@ describe("gateways that meet in a room", () => {
     await until("the ends are told", () => b.hub.others.worker("w") === 0);
   });
 
+  it("hear that what others had has ended while they could not be heard", async () => {
+    const { room, all } = await members("b", "a");
+    const [b, a] = all as [(typeof all)[0], (typeof all)[0]];
+    const end = a.own.enter(a.hub, "w");
+    a.hub.counted("w", "m");
+    await until("b hears of it", () => b.hub.others.worker("w") === 1);
+    room.away(true);
+    end();
+    room.away(false);
+    await until("b hears of its end", () => b.hub.others.worker("w") === 0);
+    expect(b.hub.trouble).toBeNull();
+  });
+
   it("forget who leaves", async () => {
     const { all } = await members("a", "b");
     const [a, b] = all as [(typeof all)[0], (typeof all)[0]];

@@ -180,6 +180,8 @@ export class ProcessHub implements Hub {
         this.#tellCounts();
         return false;
       case "others":
+        // What has ended while nobody was heard is not among it.
+        if (message.isAll === true) this.others.forget();
         this.others.hear(readCounts(message));
         return true;
       case "members":
