@@ -65,7 +65,7 @@ export class Registrations {
     this.#isLeaving = true;
     await Promise.all(this.#all().map((registration) => registration.leave()));
     const multicasts = await Promise.all(this.#multicasts);
-    await Promise.all(multicasts.map((multicast) => multicast?.close()));
+    await Promise.all(multicasts.flatMap((multicast) => (multicast === null ? [] : [multicast.close()])));
   }
 
   #all(): Registration[] {
