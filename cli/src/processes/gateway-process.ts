@@ -3,6 +3,7 @@ import { formatDuration } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
 import type { Io } from "../io.ts";
 import { afterExit } from "../up/restart-policy.ts";
+import { closeLostConnections } from "./lost-connections.ts";
 import type { FromProcess, ToProcess } from "./messages.ts";
 
 export interface ProcessEvents {
@@ -38,6 +39,7 @@ export class GatewayProcess {
     const startedAt = this.#io.clock.now();
     const worker = cluster.fork();
     this.#worker = worker;
+    closeLostConnections(worker);
     worker.on("message", (message: FromProcess) => {
       if (message.kind === "up") this.#events.up(worker);
       if (message.kind === "listening") this.#events.listening();

@@ -10,7 +10,7 @@ import { Outbox } from "./outbox.ts";
 import { OwnReport } from "./own-report.ts";
 import { readCounts, sentCounts } from "./sent-counts.ts";
 
-/** Changed counts are told at the latest after so many milliseconds; a claim takes them along. */
+/** Changed counts, and news, are told at the latest after so many milliseconds; a claim takes them along. */
 const GATHER_MS = 5;
 /** A claim that has no answer for so long is decided alone, in milliseconds: the room's process hangs, or cannot keep up. */
 const CLAIM_MS = 1_000;
@@ -46,6 +46,8 @@ export class ProcessHub implements Hub {
   #joined: () => void = () => {};
   #answered = 0;
   #tellingCounts: CancelTimer | null = null;
+  #news: ToRoom[] = [];
+  #tellingNews: CancelTimer | null = null;
   #forgetting: CancelTimer = () => {};
 
   constructor({ id, clock, port }: ProcessHubOptions) {
@@ -97,7 +99,9 @@ export class ProcessHub implements Hub {
   }
 
   tell(news: News): void {
-    if (this.#isIn) this.#outbox.post({ kind: "news", news });
+    if (!this.#isIn) return;
+    this.#news.push({ kind: "news", news });
+    this.#tellingNews ??= this.#clock.after(GATHER_MS, () => this.#sendNews());
   }
 
   onNews(listener: (news: News, from: string) => void): () => void {
@@ -126,7 +130,10 @@ export class ProcessHub implements Hub {
   }
 
   close(): Promise<void> {
-    if (this.#isIn) this.#outbox.post({ kind: "leave" });
+    if (this.#isIn) {
+      this.#sendNews();
+      this.#outbox.post({ kind: "leave" });
+    }
     this.#outbox.flush();
     this.#report = null;
     this.#lost();
@@ -224,6 +231,15 @@ export class ProcessHub implements Hub {
       this.#tellingCounts = null;
       this.#send([]);
     });
+  }
+
+  /** Nobody waits for them, and each sending has its price. */
+  #sendNews(): void {
+    this.#tellingNews?.();
+    this.#tellingNews = null;
+    const news = this.#news;
+    this.#news = [];
+    if (news.length > 0) this.#port.send(news);
   }
 
   /** What was taken is counted by now: the turn in which a claim was answered is over. */
