@@ -37,6 +37,7 @@ export async function drainFarm(
   }
   // The last requests are in it.
   farm.recorder.close();
+  farm.registrar.stop();
   await released;
   await farm.hub.close();
   if (farm.siblings !== farm.hub) await farm.siblings.close();

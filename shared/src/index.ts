@@ -27,6 +27,7 @@ export * from "./out-of-files.ts";
 export * from "./parse-json.ts";
 export * from "./plain-text.ts";
 export * from "./protocol/catalog.ts";
+export * from "./protocol/order-fence.ts";
 export * from "./protocol/registration.ts";
 export * from "./protocol/trace.ts";
 export * from "./query-model.ts";

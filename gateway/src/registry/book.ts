@@ -74,11 +74,17 @@ export class RegistrationBook {
     const held = this.#entries.get(config.name);
     if (inFile.has(config.name) || (held === undefined && this.#entries.size >= MAX_REGISTERED)) return false;
     const until = now + Math.min(leaseMs, REGISTRATION_LEASE_MS);
-    if (held !== undefined && held.instance === instance && held.ownUntil > now) {
+    if (held !== undefined && keepsOwn(held, instance, now)) {
       held.until = Math.max(held.until, until);
       return false;
     }
     return this.#set({ config, instance, until, ownUntil: 0 });
+  }
+
+  /** Whether what another gateway tells would have this one ask a worker where it does not ask it now. */
+  wouldLead({ config, instance }: Pick<RegisteredWorker, "config" | "instance">, now: number): boolean {
+    const held = this.#entries.get(config.name);
+    return held === undefined || (held.config.url !== config.url && !keepsOwn(held, instance, now));
   }
 
   /** Takes it out; false where that run does not have the name. */
@@ -112,6 +118,10 @@ export class RegistrationBook {
     this.#entries.set(entry.config.name, same ? { ...entry, config: before } : entry);
     return !same;
   }
+}
+
+function keepsOwn(held: Entry, instance: string, now: number): boolean {
+  return held.instance === instance && held.ownUntil > now;
 }
 
 /** The same place, asked in the same way. */

@@ -35,6 +35,7 @@ export class Registrar {
   #cancelTimer: CancelTimer | null = null;
   #stopHearing = () => {};
   #looks = 0;
+  #isStopped = false;
 
   constructor(deps: RegistrarDeps) {
     this.#deps = deps;
@@ -50,7 +51,9 @@ export class Registrar {
     });
   }
 
+  /** What is registered from now on changes nothing any more. */
   stop(): void {
+    this.#isStopped = true;
     this.#stopHearing();
     this.#cancelTimer?.();
     this.#changed = () => {};
@@ -100,9 +103,9 @@ export class Registrar {
   /** Takes in what another gateway took in. Never rejects. */
   async told(worker: RegisteredWorker): Promise<void> {
     const { clock, inFile, ask } = this.#deps;
-    const isKnown = this.#book.leaseMs(worker.config.name, clock.now()) !== null;
+    const leadsAnew = leadsHere(worker.config.url) && this.#book.wouldLead(worker, clock.now());
     // Such an address is the other gateway's own machine, which may be another one.
-    if (!isKnown && leadsHere(worker.config.url) && (await ask(worker.config)) !== null) return;
+    if (leadsAnew && (await ask(worker.config)) !== null) return;
     const isNews = this.#book.told(worker, clock.now(), inFile());
     this.#watch();
     if (isNews) this.#changed();
@@ -147,7 +150,7 @@ export class Registrar {
   /** One timer for all: it looks again at the earliest end, which renewals may have moved. */
   #watch(): void {
     const end = this.#book.nextEnd();
-    if (this.#cancelTimer !== null || end === null) return;
+    if (this.#cancelTimer !== null || end === null || this.#isStopped) return;
     this.#cancelTimer = this.#deps.clock.after(Math.max(1, end - this.#deps.clock.now()), () => {
       this.#cancelTimer = null;
       const gone = this.#book.sweep(this.#deps.clock.now(), this.#deps.inFile());

@@ -2,7 +2,10 @@ import { z } from "zod";
 import type { DrainNote, News } from "./news.ts";
 import { told, toldEvent, toldPoll } from "./told-catalog.ts";
 
-const note = z.object({ worker: told.name, draining: z.boolean(), at: z.number() });
+/** What `Date` can tell: beyond it no later word would be told apart from an earlier one. */
+const LAST_MOMENT = 8.64e15;
+
+const note = z.object({ worker: told.name, draining: z.boolean(), at: z.number().nonnegative().max(LAST_MOMENT) });
 const pair = { worker: told.name, key: told.name };
 
 const complete = z.object({

@@ -84,7 +84,9 @@ export class SharedCatalog {
   }
 
   #takePoll({ worker, ageMs, hash, result }: Extract<News, { kind: "polled" }>): void {
-    const { clock, poller } = this.#deps;
+    const { clock, catalog, poller } = this.#deps;
+    // Of a worker that is none of this gateway's nothing is kept.
+    if (entryOf(catalog.current, worker) === undefined) return;
     poller.told(worker, { startedAt: clock.now() - ageMs, result: this.#polls.told(worker, { hash, result }) });
   }
 

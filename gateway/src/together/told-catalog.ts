@@ -3,11 +3,15 @@ import { type Api, isApi, modelStateSchema } from "@farmgate/shared";
 import { z } from "zod";
 import type { CatalogEvent } from "../catalog/types.ts";
 
-/** Names and reasons as they may come from another machine. */
+/** More than any answer takes or holds: a figure beyond it would spoil every mean that it goes into. */
+const MOST = 1e12;
+
+/** Names, reasons and figures as they may come from another machine. */
 export const told = {
   name: z.string().min(1).max(300),
   text: z.string().max(10_000),
-  ms: z.number().nonnegative(),
+  /** Milliseconds, or bytes. */
+  ms: z.number().nonnegative().max(MOST),
 };
 
 const figure = z.number().nullable();

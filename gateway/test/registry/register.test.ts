@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createLog } from "@farmgate/wire";
 import { describe, expect, it } from "vitest";
 import type { RunningGateway } from "../../src/index.ts";
 import { cleanup } from "../support/cleanup.ts";
@@ -113,6 +114,19 @@ describe("a worker that registers", () => {
     expect(refused).toMatchObject({ status: 409, code: "conflict" });
     expect(refused.message).toContain("file has a worker named");
   });
+});
+
+it("is nobody's business any more once the gateway has stopped", async () => {
+  const clock = steppedClock();
+  const log = createLog("gateway", "silent");
+  const warned: unknown[] = [];
+  log.warn = (...words: unknown[]) => void warned.push(words);
+  const gateway = await runGateway({}, { clock, log });
+  const box = await agent("box");
+  expect((await register(gateway, bodyOf("box", box.port))).status).toBe(200);
+  await gateway.close();
+  clock.move(60_000);
+  expect(warned).toEqual([]);
 });
 
 describe("a name", () => {

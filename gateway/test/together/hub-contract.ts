@@ -93,8 +93,8 @@ export function hubContract(open: () => Promise<MeetingPlace>): void {
 
   it("gives back a place that was claimed and is not wanted", async () => {
     const [a, b] = await three(await open());
+    // Its own counts may be told before b asks: then it has been given back already.
     expect(await a.hub.claim(wants({ w: 1 }))).toMatchObject({ kind: "taken", worker: "w" });
-    expect(await b.hub.claim(wants({ w: 1 }))).toMatchObject({ kind: "full" });
     a.hub.counted("w", "m");
     await until("b has it", async () => (await b.hub.claim(wants({ w: 1 }))).kind === "taken");
   });

@@ -104,6 +104,19 @@ describe("gateways that meet in a room", () => {
     await until("the ends are told", () => b.hub.others.worker("w") === 0);
   });
 
+  it("hear that what others had has ended while they could not be heard", async () => {
+    const { room, all } = await members("b", "a");
+    const [b, a] = all as [(typeof all)[0], (typeof all)[0]];
+    const end = a.own.enter(a.hub, "w");
+    a.hub.counted("w", "m");
+    await until("b hears of it", () => b.hub.others.worker("w") === 1);
+    room.away(true);
+    end();
+    room.away(false);
+    await until("b hears of its end", () => b.hub.others.worker("w") === 0);
+    expect(b.hub.trouble).toBeNull();
+  });
+
   it("forget who leaves", async () => {
     const { all } = await members("a", "b");
     const [a, b] = all as [(typeof all)[0], (typeof all)[0]];
@@ -111,5 +124,27 @@ describe("gateways that meet in a room", () => {
     await a.hub.close();
     await until("it has left", () => b.hub.members().length === 1 && b.hub.others.worker("w") === 0);
     expect(await a.hub.claim(wants("w"))).toEqual({ kind: "alone" });
+  });
+
+  it("answer nothing where an answer cannot be made, and go on", async () => {
+    const { all } = await members("a", "b");
+    const [a, b] = all.map(({ hub }) => hub) as [Hub, Hub];
+    b.onQuestion(({ kind }) => {
+      if (kind === "requests") throw new Error("broken");
+      return kind === "metrics" ? Promise.reject(new Error("broken")) : "state";
+    });
+    expect(await a.ask({ kind: "requests" }, 60_000)).toEqual(new Map());
+    expect(await a.ask({ kind: "metrics" }, 60_000)).toEqual(new Map());
+    expect(await a.ask({ kind: "state" }, 60_000)).toEqual(new Map([["b", "state"]]));
+  });
+
+  it("hear of nothing and wait for nothing once they have left", async () => {
+    const { room, all } = await members("a", "b");
+    const [{ hub }] = all as [(typeof all)[0]];
+    let told = 0;
+    hub.onChange(() => (told += 1));
+    await hub.close();
+    room.drop("a");
+    expect(told).toBe(0);
   });
 });

@@ -16,7 +16,7 @@ function two(lagMs = 20) {
     const store = new CatalogStore(own, { unhealthyAfter: 3, healthyAfter: 1 });
     const polled: string[] = [];
     const poller = {
-      told: () => {},
+      told: (worker: string) => void polled.push(`told of ${worker}`),
       doubt: (worker: string) => polled.push(`doubts ${worker}`),
       pollNow: (worker: string) => Promise.resolve(void polled.push(`polls ${worker}`)),
       reschedule: () => {},
@@ -45,7 +45,7 @@ function two(lagMs = 20) {
   told.length = 0;
   const [here, there] = members as [(typeof members)[0], (typeof members)[0]];
   const breaker = ({ store }: typeof here) => store.current.workers[0]?.breakers.get("m");
-  return { here, there, told, breaker, move: clock.move };
+  return { here, there, told, breaker, move: clock.move, shared: shared[0] };
 }
 
 const fault = (sentAt: number): CatalogEvent => ({
@@ -136,4 +136,11 @@ describe("what one gateway sees of a worker", () => {
     move(100);
     expect([there.store.current.workers, there.polled]).toEqual([[], []]);
   });
+});
+
+it("keeps nothing of a worker that only another gateway has", () => {
+  const { here, shared } = two();
+  const poll = { kind: "polled", ageMs: 0, hash: "h", result: ok(["m=warm"]) } as const;
+  for (const worker of ["w", "elsewhere"]) shared?.take({ ...poll, worker }, "g1");
+  expect(here.polled).toEqual(["told of w"]);
 });

@@ -97,6 +97,10 @@ describe("news from other machines", () => {
     );
     expect(readNews({ kind: "polled", worker: "a", hash: "h", ageMs: -1, result: null })).toBeNull();
     expect(readNews({ kind: "catalog", ageMs: 0, event: { type: "configured", workers: [] } })).toBeNull();
+    // A figure of no answer, and a moment after which no later word would count.
+    const answer = { found: "warm", streamed: true, firstByteMs: 1, ms: 1e300 };
+    expect(readNews({ kind: "learned", worker: "a", key: "m", answer })).toBeNull();
+    expect(readDrains({ drains: [{ worker: "a", draining: true, at: 1e300 }] })).toEqual([]);
     expect(readDrains({ drains: [{ worker: "a", draining: true, at: 1 }, { worker: "b" }] })).toHaveLength(1);
   });
 });

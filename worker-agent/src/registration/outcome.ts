@@ -32,7 +32,8 @@ export function outcomeOf(status: number, body: string): Outcome {
 
 /** How long to wait before the next try, in milliseconds. `fruitless`: tries without an answer in a row, this one too. */
 export function nextPauseMs(outcome: Outcome, fruitless: number, random: Random): number {
-  if (outcome.kind === "in") return Math.max(FIRST_PAUSE_MS, outcome.leaseMs / RENEWALS);
+  // A lease that holds for longer is renewed so often all the same: the gateway may have been restarted.
+  if (outcome.kind === "in") return Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, outcome.leaseMs / RENEWALS));
   if (outcome.kind === "refused") return REFUSED_PAUSE_MS;
   const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(fruitless, 10));
   // By chance, so that the agents of a farm do not all come in the same moment.

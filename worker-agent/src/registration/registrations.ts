@@ -37,7 +37,8 @@ export class Registrations {
   /** By address. */
   readonly #found = new Map<string, Registration>();
   #cert: string | null;
-  #multicast: Promise<Multicast | null> = Promise.resolve(null);
+  /** One for each entry of the file that looks for gateways. */
+  readonly #multicasts: Promise<Multicast | null>[] = [];
   #isLeaving = false;
 
   constructor(options: RegistrationsOptions) {
@@ -63,8 +64,8 @@ export class Registrations {
   async leave(): Promise<void> {
     this.#isLeaving = true;
     await Promise.all(this.#all().map((registration) => registration.leave()));
-    const multicast = await this.#multicast;
-    await multicast?.close();
+    const multicasts = await Promise.all(this.#multicasts);
+    await Promise.all(multicasts.flatMap((multicast) => (multicast === null ? [] : [multicast.close()])));
   }
 
   #all(): Registration[] {
@@ -124,6 +125,6 @@ export class Registrations {
         return null;
       },
     );
-    this.#multicast = opened;
+    this.#multicasts.push(opened);
   }
 }

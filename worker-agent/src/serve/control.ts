@@ -92,7 +92,7 @@ function addReading(app: FastifyInstance, context: ControlContext): void {
 }
 
 function addOrders(app: FastifyInstance, context: ControlContext): void {
-  const { models, executor, orders } = context;
+  const { models, executor, orders, clock } = context;
   const fence = new OrderFence();
   app.post("/models/*", async ({ caller, url, headers }, reply) => {
     const match = /^\/models\/(.+)\/(log|load|unload)$/.exec(pathOf(url));
@@ -100,7 +100,7 @@ function addOrders(app: FastifyInstance, context: ControlContext): void {
     if (match[2] === "log") refuseMethod(reply, "GET, HEAD", url);
     const model = allowedModel(decoded(match[1] ?? ""), models, caller);
     if (match[2] === "unload") onlyAdmins(caller);
-    fence.pass(headers[HEADER.fence]);
+    fence.pass(headers[HEADER.fence], clock.wall());
     if (match[2] === "load") {
       orders.load(model, requestId(reply));
       return reply.code(202).send({ model: model.name, state: stateOf(executor, model) });

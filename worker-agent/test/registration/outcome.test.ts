@@ -20,6 +20,8 @@ describe("what a gateway answers to a registration", () => {
   it("is followed by the next try: a third of the lease, a minute, or 1 s to 30 s by chance", () => {
     const random = seededRandom(1);
     expect(nextPauseMs({ kind: "in", leaseMs: 30_000 }, 0, random)).toBe(10_000);
+    expect(nextPauseMs({ kind: "in", leaseMs: 1e300 }, 0, random)).toBe(30_000);
+    expect(nextPauseMs({ kind: "in", leaseMs: 1 }, 0, random)).toBe(1_000);
     expect(nextPauseMs({ kind: "refused", why: "" }, 0, random)).toBe(60_000);
     const away = { kind: "away", why: "" } as const;
     fc.assert(

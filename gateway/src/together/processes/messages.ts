@@ -25,8 +25,8 @@ export type ToRoom =
 export type FromRoom =
   | { kind: "members"; members: string[] }
   | { kind: "claimed"; number: number; claimed: Claimed }
-  /** What the others have now where that has changed. */
-  | ({ kind: "others" } & SentCounts)
+  /** What the others have now where that has changed; with `isAll` everything. */
+  | ({ kind: "others"; isAll?: true } & SentCounts)
   | { kind: "news"; from: string; news: News }
   | { kind: "question"; from: string; number: number; question: Question }
   | { kind: "answer"; from: string; number: number; value: unknown }

@@ -160,6 +160,8 @@ export class ProcessHub implements Hub {
     this.#questions.endAll();
     for (const lease of this.#leases.values()) lease.set(null);
     this.#forgetting();
+    // Who has left asks nobody any more.
+    if (this.#report === null) return;
     this.#forgetting = this.#clock.after(BELIEVED_MS, () => {
       this.others.forget();
       this.#changed();
@@ -185,6 +187,8 @@ export class ProcessHub implements Hub {
         this.#tellCounts();
         return false;
       case "others":
+        // What has ended while nobody was heard is not among it.
+        if (message.isAll === true) this.others.forget();
         this.others.hear(readCounts(message));
         return true;
       case "members":
@@ -215,9 +219,10 @@ export class ProcessHub implements Hub {
     let value: unknown;
     try {
       for (const answer of this.#onQuestion) value ??= await answer(question, from);
-    } finally {
-      this.#outbox.post({ kind: "answer", to: from, number, value });
+    } catch {
+      // As if it had nothing to say: who asks does without, and neither of them ends by it.
     }
+    this.#outbox.post({ kind: "answer", to: from, number, value });
   }
 
   #tellCounts(): void {

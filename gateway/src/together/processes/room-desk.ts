@@ -46,7 +46,7 @@ export class RoomDesk {
         this.#outboxes.set(member, outbox);
         this.#room.tell(member, { answered: 0, ...readCounts(message) });
         this.#tellMembers();
-        outbox.post({ kind: "others", ...sentCounts(this.#room.othersOf(member)) });
+        outbox.post({ kind: "others", isAll: true, ...sentCounts(this.#room.othersOf(member)) });
         return this.#tellChanges();
       case "counts":
         this.#room.tell(member, { answered: message.answered, ...readCounts(message) });

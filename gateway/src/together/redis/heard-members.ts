@@ -55,12 +55,12 @@ export class HeardMembers implements OthersView {
 
   /** A member's record was read; empty: it has none. false: it is too old to be of use, and has to be read again. */
   read(member: string, record: Readonly<Record<string, string>>): boolean {
-    const step = Number(record[STEP_FIELD] ?? -1);
+    const step = countOf(record[STEP_FIELD]) ?? -1;
     const heard = this.#heard(member);
     if (step < heard.step) return heard.isWhole;
     heard.step = step;
     heard.isWhole = true;
-    this.#replace(heard, new Map(Object.entries(record).map(([field, count]) => [field, Number(count)])));
+    this.#replace(heard, new Map(Object.entries(record).map(([field, count]) => [field, countOf(count) ?? 0])));
     return true;
   }
 
@@ -102,4 +102,10 @@ export class HeardMembers implements OthersView {
     if (all > 0) this.#callers.set(meant.name, all);
     else this.#callers.delete(meant.name);
   }
+}
+
+/** null: it is none. A sum in which one other value stood once would be wrong for ever. */
+function countOf(text: string | undefined): number | null {
+  const count = Number(text ?? Number.NaN);
+  return Number.isSafeInteger(count) && count >= 0 ? count : null;
 }

@@ -139,6 +139,8 @@ export class Heartbeat {
       (value) => {
         this.#isUnderWay = false;
         kept.answered();
+        // A lease that was given up with all others must not come back.
+        if (this.#isStopped) return;
         if (generation === this.#generation) this.#answered(value as Reply, isAnew, names, sentAt + times.window);
       },
       (error: unknown) => {

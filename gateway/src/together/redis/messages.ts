@@ -1,3 +1,5 @@
+import { parseJson } from "@farmgate/shared";
+import { z } from "zod";
 import type { News, Question } from "../news.ts";
 
 /** What members tell each other over the channel that all of them hear. */
@@ -26,14 +28,44 @@ export function messageOf(from: string, told: Told | Answer): string {
   return `${from} ${JSON.stringify(told)}`;
 }
 
-/** null: it is one's own, or none of ours. */
-export function readMessage(text: string, id: string): { from: string; told: Told & Answer } | null {
+const count = z.number().int().nonnegative();
+
+/** What stands in news and in a question is for those to judge who take them. */
+const message = z.object({
+  counts: z
+    .object({ step: count, fields: z.array(z.tuple([z.string(), count])), isAll: z.boolean().exactOptional() })
+    .exactOptional(),
+  news: z.array(z.custom<News>(isObject)).exactOptional(),
+  question: z.object({ number: count, question: z.custom<Question>(isObject) }).exactOptional(),
+  bye: z.literal(true).exactOptional(),
+  freed: z.literal(true).exactOptional(),
+}) satisfies z.ZodType<Told>;
+
+const answer = z.object({ number: count, value: z.unknown().optional() }) satisfies z.ZodType<Answer>;
+
+/**
+ * What another member says to all. null: it is one's own, or none of ours. Whoever can write to Redis can say anything:
+ * nothing of it may end a gateway.
+ */
+export function readTold(text: string, id: string): { from: string; told: Told } | null {
+  const said = unpacked(text, id);
+  const told = message.safeParse(said?.value).data;
+  return said === null || told === undefined ? null : { from: said.from, told };
+}
+
+/** The same for an answer to a question. */
+export function readAnswer(text: string, id: string): { from: string; answer: Answer } | null {
+  const said = unpacked(text, id);
+  const read = answer.safeParse(said?.value).data;
+  return said === null || read === undefined ? null : { from: said.from, answer: read };
+}
+
+function unpacked(text: string, id: string): { from: string; value: unknown } | null {
   const end = text.indexOf(" ");
   if (end < 1 || (end === id.length && text.startsWith(id))) return null;
-  try {
-    const told: unknown = JSON.parse(text.slice(end + 1));
-    return typeof told === "object" && told !== null ? { from: text.slice(0, end), told: told as Told & Answer } : null;
-  } catch {
-    return null;
-  }
+  return { from: text.slice(0, end), value: parseJson(text.slice(end + 1)) };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
 }

@@ -10,7 +10,7 @@ import { Heartbeat } from "./heartbeat.ts";
 import { HUB_TIMES, type HubTimes } from "./hub-times.ts";
 import { KeptConnection } from "./kept-connection.ts";
 import { Leases } from "./leases.ts";
-import { messageOf, readMessage } from "./messages.ts";
+import { messageOf, readAnswer, readTold } from "./messages.ts";
 import { OwnShare } from "./own-share.ts";
 import { placeOf, type RedisAddress } from "./redis-address.ts";
 import { type RunScript, scriptsOf } from "./scripts.ts";
@@ -56,6 +56,7 @@ export class RedisHub implements Hub {
   #members: readonly string[];
   #trouble: string | null;
   #readAt = Number.NEGATIVE_INFINITY;
+  readonly #toReadAgain = new Set<string>();
   #stopChange: CancelTimer | null = null;
   #stopForgetting: CancelTimer | null = null;
   #together: () => void = () => {};
@@ -209,11 +210,11 @@ export class RedisHub implements Hub {
 
   #heard(channel: string, text: string): void {
     if (channel !== this.#keys.news) {
-      const answer = readMessage(text, this.id);
-      if (answer !== null) this.#talk.answered(answer.told, answer.from);
+      const read = readAnswer(text, this.id);
+      if (read !== null) this.#talk.answered(read.answer, read.from);
       return;
     }
-    const message = readMessage(text, this.id);
+    const message = readTold(text, this.id);
     if (message === null) return;
     const { from, told } = message;
     const { counts } = told;
@@ -258,12 +259,21 @@ export class RedisHub implements Hub {
         // It may have left meanwhile.
         if (!this.#members.includes(member)) return;
         if (this.others.read(member, record)) this.#changed();
-        // A record without a step is gone: the next heartbeat knows.
-        else if ("s" in record) this.#readRecord(member);
+        // A record without a step is gone: the next heartbeat knows. The other one is soon written.
+        else if ("s" in record) this.#readAgain(member);
       },
       // The heartbeat tells.
       () => {},
     );
+  }
+
+  #readAgain(member: string): void {
+    if (this.#toReadAgain.has(member)) return;
+    this.#toReadAgain.add(member);
+    this.#options.clock.after(this.#times.gather, () => {
+      this.#toReadAgain.delete(member);
+      this.#readRecord(member);
+    });
   }
 
   /** What is the trouble now? */
@@ -293,6 +303,8 @@ export class RedisHub implements Hub {
   }
 
   #changed(): void {
+    // What comes while it leaves is nobody's news any more.
+    if (this.#running === null) return;
     this.#stopChange ??= this.#options.clock.after(GATHERED_MS, () => {
       this.#stopChange = null;
       for (const listener of this.#onChange) listener();

@@ -1,3 +1,4 @@
+import { FENCE_AHEAD_MS } from "@farmgate/shared";
 import type { Connection } from "./connection.ts";
 
 /** Milliseconds by the clock of Redis: those of the hosts may differ. */
@@ -17,7 +18,8 @@ local id, window = ARGV[1], tonumber(ARGV[3])
 if ARGV[5] ~= '1' and redis.call('HGET', KEYS[2], 'g') ~= ARGV[2] then return { '0' } end
 -- First, so that it fails where memory is full: a script that has written, as by DEL, may go on.
 local epoch = redis.call('GET', KEYS[3])
-if not epoch then epoch = now end
+-- To come: the clock has gone back, and nobody could claim until it is there again.
+if not epoch or tonumber(epoch) > now then epoch = now end
 redis.call('SET', KEYS[3], epoch, 'PX', window)
 if ARGV[5] == '1' then
   redis.call('DEL', KEYS[2])
@@ -27,6 +29,8 @@ end
 redis.call('PEXPIRE', KEYS[2], window)
 redis.call('ZADD', KEYS[1], now, id)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - window)
+-- They were seen last by a clock that has gone back since: whoever lives is here again with its next heartbeat.
+redis.call('ZREMRANGEBYSCORE', KEYS[1], now + window, '+inf')
 redis.call('PEXPIRE', KEYS[1], window)
 local settling = math.max(0, math.ceil(tonumber(ARGV[4]) - (now - epoch)))
 if ARGV[7] ~= '' then redis.call('PUBLISH', ARGV[6], ARGV[7]) end
@@ -37,7 +41,10 @@ for i = 4, #KEYS, 2 do
   if holder == id then
     fence = tonumber(redis.call('HGET', KEYS[i], 'fence'))
   elseif not holder and settling == 0 then
-    fence = math.max(tonumber(redis.call('GET', KEYS[i + 1]) or '0') + 1, math.floor(now))
+    local last = tonumber(redis.call('GET', KEYS[i + 1]) or '0')
+    -- No agent takes a number that is further ahead: a clock that was wrong once is not to count for ever.
+    if last > now + ${FENCE_AHEAD_MS} then last = 0 end
+    fence = math.max(last + 1, math.floor(now))
     redis.call('HSET', KEYS[i], 'holder', id, 'fence', string.format('%.0f', fence))
     redis.call('SET', KEYS[i + 1], string.format('%.0f', fence))
   end

@@ -38,4 +38,14 @@ describe("what was heard of other members", () => {
     heard.told("a", 7, told({ [pair("m")]: 0 }), false);
     expect(heard.read("a", { s: "6" })).toBe(false);
   });
+
+  it("takes what is no number in a record for none, so that no sum is spoiled", () => {
+    const heard = new HeardMembers();
+    heard.told("b", 1, told({ [pair("m")]: 2, "k:alice": 1 }), true);
+    heard.read("a", { s: "x", [pair("m")]: "two", [pair("n")]: "1e999", "k:alice": "-3" });
+    heard.read("a", { s: "1", [pair("m")]: "1" });
+    expect([heard.worker("w"), heard.pair("w", "m"), heard.caller("alice")]).toEqual([3, 3, 1]);
+    heard.keepOnly([]);
+    expect([heard.worker("w"), heard.caller("alice")]).toEqual([0, 0]);
+  });
 });

@@ -49,6 +49,18 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     return members;
   }
 
+  /** Of the farm that was begun last. */
+  async function keysOf(pattern: string): Promise<string[]> {
+    const all = (await server.ask("KEYS", `farmgate:${pattern}`)) as string[];
+    const number = (key: string) => Number(/\{test(\d+)\}/.exec(key)?.[1]);
+    const last = Math.max(...all.map(number));
+    return all.filter((key) => number(key) === last);
+  }
+
+  async function recordOf(member: string): Promise<string> {
+    return (await keysOf(`*:member:${member}`))[0] ?? "";
+  }
+
   /** They go by what they know, without waiting. */
   async function aloneAtOnce(member: Member, trouble: RegExp): Promise<void> {
     await until("it has noticed", () => trouble.test(member.hub.trouble ?? ""));
@@ -165,6 +177,77 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     a.enter("w", "n");
     await until("b knows", () => b.hub.others.pair("w", "n") === 1 && b.hub.trouble === null);
     expect(b.hub.others.worker("w")).toBe(2);
+  });
+
+  it("are not ended by what others write there that is none of theirs", async () => {
+    const [a, b] = await two();
+    const channels = (await server.ask("PUBSUB", "CHANNELS", "farmgate:*")) as string[];
+    const odd = [
+      { counts: { step: 1, fields: 7 } },
+      { counts: { step: 9, fields: [["p:w\0m", null]] } },
+      { news: 7 },
+      { news: [null] },
+      { question: null },
+      { question: { number: 1, question: null } },
+      null,
+    ];
+    for (const channel of channels) {
+      for (const value of odd) await server.ask("PUBLISH", channel, `c ${JSON.stringify(value)}`);
+    }
+    await server.ask("HSET", await recordOf("a"), "p:w\0m", "many", "k:alice", "-7");
+    a.enter("w", "n");
+    await until("b still hears a", () => b.hub.others.pair("w", "n") === 1);
+    expect([b.hub.trouble, b.hub.others.worker("w"), b.hub.others.caller("alice")]).toEqual([null, 2, 0]);
+  });
+
+  it("do not ask again and again for a record that stays behind what was told", async () => {
+    const [, b] = await two();
+    const number = /test\d+/.exec(await recordOf("a"))?.[0] ?? "";
+    const ahead = { counts: { step: Number.MAX_SAFE_INTEGER, fields: [] } };
+    await server.ask("CONFIG", "RESETSTAT");
+    await server.ask("PUBLISH", `farmgate:{${number}}:news`, `a ${JSON.stringify(ahead)}`);
+    await server.ask("CLIENT", "KILL", "TYPE", "pubsub");
+    await until("b hears again", () => b.hub.trouble === null);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const stats = String(await server.ask("INFO", "commandstats"));
+    expect(Number(/cmdstat_hgetall:calls=(\d+)/.exec(stats)?.[1])).toBeLessThan(300);
+  });
+
+  it("claim again at once when its clock goes back, and count nobody who was seen by the clock before", async () => {
+    const [a, b] = await two();
+    const [epoch = ""] = await keysOf("*:epoch");
+    const [members = ""] = await keysOf("*:members");
+    const later = String(Date.now() + 3_600_000);
+    await server.ask("SET", epoch, later);
+    await server.ask("ZADD", members, later, "gone");
+    a.leave("w");
+    await until("b can claim", async () => (await b.claim(ONE)).kind === "taken");
+    await until("both know who lives", () => [a, b].every(({ hub }) => hub.members().join() === "a,b"));
+    expect(((await server.ask("ZRANGE", members, "0", "-1")) as string[]).sort()).toEqual(["a", "b"]);
+  });
+
+  it("number orders by the time of its clock again once that is right", async () => {
+    const [a] = await two();
+    const lease = a.hub.lease("placement");
+    await until("it is held", () => lease.fence !== null);
+    const [fence = ""] = await keysOf("*:fence:placement");
+    await server.ask("SET", fence, String(Date.now() + 365 * 86_400_000));
+    const [holder = ""] = await keysOf("*:lease:placement");
+    const before = lease.fence ?? 0;
+    await server.ask("DEL", holder);
+    await until("it is held anew", () => ![before, null].includes(lease.fence));
+    expect(lease.fence).toBeGreaterThan(before);
+    expect(lease.fence).toBeLessThan(Date.now() + 60_000);
+  });
+
+  it("hold no lease any more once they have left, whatever is answered then", async () => {
+    const [a] = await two();
+    const lease = a.hub.lease("placement");
+    await until("it is held", () => lease.fence !== null);
+    await server.ask("CLIENT", "PAUSE", "150", "ALL");
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    await a.hub.close();
+    expect(lease.fence).toBeNull();
   });
 
   it("start without it, and meet once it is there", async () => {
