@@ -31,7 +31,12 @@ export async function serveAsProcess(worker: Worker, io: Io): Promise<void> {
   // With Redis it meets all others there, those of this host as well.
   const meets = config.redis == null ? { hub, siblings: hub } : { siblings: hub };
   const options = { config: shareLimits(config, processes), tls, clock, random, log, version, ...meets };
+  // The primary may have a changed file, or the end, to tell before this process is up.
+  const early: ToProcess[] = [];
+  const keep = (message: ToProcess) => void early.push(message);
+  listeners.add(keep);
   const gateway = await startGateway(options).catch((error: unknown) => endUnstarted(worker, io, error));
+  listeners.delete(keep);
   if (gateway === null) return;
   tell(worker, { kind: "listening", url: gateway.url });
   let drainMs = config.drain;
@@ -40,14 +45,16 @@ export async function serveAsProcess(worker: Worker, io: Io): Promise<void> {
   // Up to here Node ends this process when the primary goes; from here on it drains first.
   worker.exitedAfterDisconnect = true;
   const end = graceful({ io, log, drainMs: () => drainMs, close, onHangUp: () => {} });
-  listeners.add((message) => {
+  const obey = (message: ToProcess) => {
     if (message.kind === "close") end.begin("the gateway ends");
     if (message.kind === "renew") attempt(log, () => gateway.renew(message.pair));
     if (message.kind === "reload") {
       drainMs = message.config.drain;
       attempt(log, () => gateway.reload(shareLimits(message.config, processes)));
     }
-  });
+  };
+  for (const message of early) obey(message);
+  listeners.add(obey);
   if (!worker.isConnected()) end.begin("the primary process has gone");
   await end.ended;
 }
