@@ -1,6 +1,6 @@
 import type { OthersView } from "../hub.ts";
 import { Tally } from "../room/tally.ts";
-import { type Fields, meantBy } from "./record-fields.ts";
+import { countSchema, type Fields, meantBy, stepSchema } from "./record-fields.ts";
 
 /** The number under which a record has its last step. */
 const STEP_FIELD = "s";
@@ -55,12 +55,12 @@ export class HeardMembers implements OthersView {
 
   /** A member's record was read; empty: it has none. false: it is too old to be of use, and has to be read again. */
   read(member: string, record: Readonly<Record<string, string>>): boolean {
-    const step = Number(record[STEP_FIELD] ?? -1);
+    const step = stepSchema.safeParse(Number(record[STEP_FIELD] ?? -1)).data ?? -1;
     const heard = this.#heard(member);
     if (step < heard.step) return heard.isWhole;
     heard.step = step;
     heard.isWhole = true;
-    this.#replace(heard, new Map(Object.entries(record).map(([field, count]) => [field, Number(count)])));
+    this.#replace(heard, countsOf(record));
     return true;
   }
 
@@ -102,4 +102,10 @@ export class HeardMembers implements OthersView {
     if (all > 0) this.#callers.set(meant.name, all);
     else this.#callers.delete(meant.name);
   }
+}
+
+/** What is no count is left out. */
+function countsOf(record: Readonly<Record<string, string>>): Map<string, number> {
+  const read = Object.entries(record).map(([field, text]) => [field, countSchema.safeParse(Number(text)).data ?? 0]);
+  return new Map(read as [string, number][]);
 }

@@ -10,7 +10,7 @@ import { Heartbeat } from "./heartbeat.ts";
 import { HUB_TIMES, type HubTimes } from "./hub-times.ts";
 import { KeptConnection } from "./kept-connection.ts";
 import { Leases } from "./leases.ts";
-import { messageOf, readMessage } from "./messages.ts";
+import { messageOf, readAnswer, readTold } from "./messages.ts";
 import { OwnShare } from "./own-share.ts";
 import { placeOf, type RedisAddress } from "./redis-address.ts";
 import { type RunScript, scriptsOf } from "./scripts.ts";
@@ -209,11 +209,11 @@ export class RedisHub implements Hub {
 
   #heard(channel: string, text: string): void {
     if (channel !== this.#keys.news) {
-      const answer = readMessage(text, this.id);
-      if (answer !== null) this.#talk.answered(answer.told, answer.from);
+      const answered = readAnswer(text, this.id);
+      if (answered !== null) this.#talk.answered(answered.answer, answered.from);
       return;
     }
-    const message = readMessage(text, this.id);
+    const message = readTold(text, this.id);
     if (message === null) return;
     const { from, told } = message;
     const { counts } = told;

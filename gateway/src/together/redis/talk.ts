@@ -2,7 +2,7 @@ import type { Clock } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
 import type { News, Question } from "../news.ts";
 import type { FarmKeys } from "./farm-keys.ts";
-import { type Answer, messageOf, MOST_TOLD, type Told } from "./messages.ts";
+import { type Answer, messageOf, MOST_TOLD, type ReadTold } from "./messages.ts";
 import { Questions } from "./questions.ts";
 
 export interface TalkOptions {
@@ -42,7 +42,7 @@ export class Talk {
     return answers;
   }
 
-  heard({ news = [], question }: Told, from: string): void {
+  heard({ news, question }: Pick<ReadTold, "news" | "question">, from: string): void {
     for (const one of news) for (const listener of this.#onNews) listener(one, from);
     if (question !== undefined) void this.#answer(question, from);
   }

@@ -38,4 +38,14 @@ describe("what was heard of other members", () => {
     heard.told("a", 7, told({ [pair("m")]: 0 }), false);
     expect(heard.read("a", { s: "6" })).toBe(false);
   });
+
+  it("leaves out of a record what is no count", () => {
+    const heard = new HeardMembers();
+    heard.told("b", 1, told({ [pair("m")]: 2 }), true);
+    const record = { s: "1", [pair("m")]: "garbage", [pair("n")]: "-4", [pair("o")]: "1e308", "k:alice": "0.5" };
+    heard.read("a", { ...record, [pair("p")]: "1" });
+    expect([heard.worker("w"), heard.caller("alice")]).toEqual([3, 0]);
+    heard.keepOnly([]);
+    expect(heard.worker("w")).toBe(0);
+  });
 });
