@@ -67,7 +67,10 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways that meet by Redis", () =>
       '{"counts":{"step":9,"fields":[["p:w\\u0000m","zz"],["p:w\\u0000m",-1e308],["k:x",1e308]]}}',
       ...["null", "5", '{"number":1}', '{"number":1,"question":null}'].map((question) => `{"question":${question}}`),
       ...["null", "5", '[null,1,{"kind":"polled"}]'].map((news) => `{"news":${news}}`),
-      ...["null", "5", "{", '"text"', '{"__proto__":{"bye":1},"bye":1,"freed":[]}'],
+      "null",
+      "{",
+      '"text"',
+      '{"__proto__":{"bye":1},"bye":1,"freed":[]}',
     ];
     for (const part of parts) {
       for (const from of ["b", "__proto__"]) await control.publish(channel, `${from} ${part}`);
