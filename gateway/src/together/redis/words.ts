@@ -24,6 +24,7 @@ const BY_REPLY: Record<string, string> = {
   CLUSTERDOWN: "the cluster is down",
   BUSY: "it is busy with a script",
   NOREPLICAS: "it takes no writes without its replicas",
+  WRONGTYPE: "keys of the farm hold what no gateway wrote there",
 };
 
 /** What an error of Redis means, for people. Never its own text, which may quote what it was sent, a password too. */

@@ -91,6 +91,30 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     expect(lines).toHaveLength(4);
   });
 
+  it("go on claiming where something else wrote records, and where its clock was set back", async () => {
+    const [a, b] = await two();
+    const [channel = ""] = (await server.ask("PUBSUB", "CHANNELS", "*:news")) as string[];
+    const farm = channel.slice(0, -"news".length);
+    const soon = String(Date.now() + 3_600_000);
+    await server.ask("SET", `${farm}member:odd`, "no record");
+    await server.ask("HSET", `${farm}member:less`, "w:w", "-5", "k:alice", "nan");
+    await server.ask("SET", `${farm}rate:alice`, "garbage");
+    await server.ask("SET", `${farm}fence:placing`, "garbage");
+    await server.ask("HSET", `${farm}lease:placing`, "holder", "a");
+    await server.ask("ZADD", `${farm}members`, soon, "odd", soon, "less");
+    const lease = a.hub.lease("placing");
+    cleanup(() => lease.release());
+    const alice = limits("alice", 0, 5);
+    expect((await b.claim(wants({ w: 1 }, { caller: alice }))).kind).toBe("full");
+    for (const epoch of [soon, "garbage"]) {
+      await server.ask("SET", `${farm}epoch`, epoch);
+      expect(await firstWord(b)).toBe("full");
+    }
+    await until("the lease is won", () => lease.fence !== null);
+    await until("who never lived is gone", () => b.hub.members().length === 2);
+    expect([a.hub.trouble, b.hub.trouble]).toEqual([null, null]);
+  });
+
   it("wait for it once while it stands still for longer than members live without a heartbeat", async () => {
     const members = await two();
     await server.signal("SIGSTOP");
