@@ -10,9 +10,9 @@ import type { Log } from "@farmgate/wire";
 import type { WorkerConfig } from "../catalog/types.ts";
 import type { Hub } from "../together/hub.ts";
 import type { RegisteredWorker } from "../together/news.ts";
-import { RegistrationBook, type Step } from "./book.ts";
+import { MAX_REGISTERED, RegistrationBook, type Step } from "./book.ts";
 import { readRegistration } from "./read-registered.ts";
-import { isAtOrigin, leadsHere, type Origin, workerPlace } from "./worker-place.ts";
+import { canBeAsked, isAtOrigin, leadsHere, type Origin, workerPlace } from "./worker-place.ts";
 
 /** So many workers are looked at at once before they are taken in; more are told to come again. */
 const MAX_LOOKS = 16;
@@ -35,6 +35,7 @@ export class Registrar {
   #cancelTimer: CancelTimer | null = null;
   #stopHearing = () => {};
   #looks = 0;
+  #toldLooks = 0;
 
   constructor(deps: RegistrarDeps) {
     this.#deps = deps;
@@ -99,11 +100,8 @@ export class Registrar {
 
   /** Takes in what another gateway took in. Never rejects. */
   async told(worker: RegisteredWorker): Promise<void> {
-    const { clock, inFile, ask } = this.#deps;
-    const isKnown = this.#book.leaseMs(worker.config.name, clock.now()) !== null;
-    // Such an address is the other gateway's own machine, which may be another one.
-    if (!isKnown && leadsHere(worker.config.url) && (await ask(worker.config)) !== null) return;
-    const isNews = this.#book.told(worker, clock.now(), inFile());
+    if (!(await this.#isWorkerFromHere(worker.config))) return;
+    const isNews = this.#book.told(worker, this.#deps.clock.now(), this.#deps.inFile());
     this.#watch();
     if (isNews) this.#changed();
   }
@@ -112,6 +110,23 @@ export class Registrar {
   yieldToFile(): void {
     for (const name of this.#book.sweep(this.#deps.clock.now(), this.#deps.inFile())) {
       this.#deps.log.warn({ worker: name }, `${name} is the file's worker of that name now: the registered one is out`);
+    }
+  }
+
+  /**
+   * Whether a worker that another gateway took in may be taken in here. More at a time than could be are not looked at:
+   * they are told again with their renewals.
+   */
+  async #isWorkerFromHere({ name, url, ...rest }: WorkerConfig): Promise<boolean> {
+    if (this.#book.configs().some((known) => known.name === name && known.url === url)) return true;
+    if (this.#toldLooks >= MAX_REGISTERED) return false;
+    this.#toldLooks += 1;
+    try {
+      if (!(await canBeAsked(url))) return false;
+      // Such an address is the other gateway's own machine, which may be another one.
+      return !leadsHere(url) || (await this.#deps.ask({ name, url, ...rest })) === null;
+    } finally {
+      this.#toldLooks -= 1;
     }
   }
 
