@@ -2,7 +2,9 @@ import { z } from "zod";
 import type { DrainNote, News } from "./news.ts";
 import { told, toldEvent, toldPoll } from "./told-catalog.ts";
 
-const note = z.object({ worker: told.name, draining: z.boolean(), at: z.number() });
+/** Beyond that no later word could be given: one more is the same number. */
+const at = z.number().max(Number.MAX_SAFE_INTEGER);
+const note = z.object({ worker: told.name, draining: z.boolean(), at });
 const pair = { worker: told.name, key: told.name };
 
 const complete = z.object({

@@ -84,7 +84,8 @@ export class SharedCatalog {
   }
 
   #takePoll({ worker, ageMs, hash, result }: Extract<News, { kind: "polled" }>): void {
-    const { clock, poller } = this.#deps;
+    const { clock, catalog, poller } = this.#deps;
+    if (entryOf(catalog.current, worker) === undefined) return;
     poller.told(worker, { startedAt: clock.now() - ageMs, result: this.#polls.told(worker, { hash, result }) });
   }
 

@@ -16,7 +16,7 @@ function two(lagMs = 20) {
     const store = new CatalogStore(own, { unhealthyAfter: 3, healthyAfter: 1 });
     const polled: string[] = [];
     const poller = {
-      told: () => {},
+      told: (worker: string) => polled.push(`told of ${worker}`),
       doubt: (worker: string) => polled.push(`doubts ${worker}`),
       pollNow: (worker: string) => Promise.resolve(void polled.push(`polls ${worker}`)),
       reschedule: () => {},
@@ -45,7 +45,7 @@ function two(lagMs = 20) {
   told.length = 0;
   const [here, there] = members as [(typeof members)[0], (typeof members)[0]];
   const breaker = ({ store }: typeof here) => store.current.workers[0]?.breakers.get("m");
-  return { here, there, told, breaker, move: clock.move };
+  return { here, there, shared, told, breaker, move: clock.move };
 }
 
 const fault = (sentAt: number): CatalogEvent => ({
@@ -135,5 +135,13 @@ describe("what one gateway sees of a worker", () => {
     here.store.apply({ type: "refused", worker: "w" });
     move(100);
     expect([there.store.current.workers, there.polled]).toEqual([[], []]);
+  });
+
+  it("keeps no poll of a worker that it does not have", () => {
+    const { shared, there } = two();
+    for (const worker of ["w", "x"]) {
+      shared[1]?.take({ kind: "polled", worker, ageMs: 0, hash: "h", result: ok(["m"]) }, "g0");
+    }
+    expect(there.polled).toEqual(["told of w"]);
   });
 });

@@ -97,6 +97,12 @@ describe("news from other machines", () => {
     );
     expect(readNews({ kind: "polled", worker: "a", hash: "h", ageMs: -1, result: null })).toBeNull();
     expect(readNews({ kind: "catalog", ageMs: 0, event: { type: "configured", workers: [] } })).toBeNull();
+    const [draining, report] = [{ worker: "a", draining: true }, catalogReport([catalogModel("m", "warm")])];
+    for (const moment of [1e308, 2 ** 53]) expect(readDrains({ drains: [{ ...draining, at: moment }] })).toEqual([]);
+    for (const slots of [-1e308, -1, 0]) {
+      const result = { kind: "ok", engine: "agent", report: { ...report, slots } };
+      expect(readNews({ kind: "polled", worker: "a", hash: "h", ageMs: 0, result })).toBeNull();
+    }
     expect(readDrains({ drains: [{ worker: "a", draining: true, at: 1 }, { worker: "b" }] })).toHaveLength(1);
   });
 });
