@@ -53,11 +53,20 @@ export class HeardMembers implements OthersView {
     else for (const [field, count] of fields) this.#set(heard, field, count);
   }
 
-  /** A member's record was read; empty: it has none. false: it is too old to be of use, and has to be read again. */
-  read(member: string, record: Readonly<Record<string, string>>): boolean {
+  /** The number of the last step that was heard of a member; -1: none was. */
+  stepOf(member: string): number {
+    return this.#members.get(member)?.step ?? -1;
+  }
+
+  /**
+   * A member's record was read; empty: it has none. `asked`: `stepOf` when it was asked for, which a record has at least,
+   * so that a number above its own was never the member's. false: it is too old to be of use, and has to be read again.
+   */
+  read(member: string, record: Readonly<Record<string, string>>, asked: number = -1): boolean {
     const step = stepSchema.safeParse(Number(record[STEP_FIELD] ?? -1)).data ?? -1;
     const heard = this.#heard(member);
-    if (step < heard.step) return heard.isWhole;
+    const isOld = step < 0 || step >= asked;
+    if (step < heard.step && isOld) return heard.isWhole;
     heard.step = step;
     heard.isWhole = true;
     this.#replace(heard, countsOf(record));

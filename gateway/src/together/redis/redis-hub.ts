@@ -253,11 +253,12 @@ export class RedisHub implements Hub {
   }
 
   #readRecord(member: string): void {
+    const asked = this.others.stepOf(member);
     this.#kept.connection.hgetall(this.#keys.recordOf(member)).then(
       (record) => {
         // It may have left meanwhile.
         if (!this.#members.includes(member)) return;
-        if (this.others.read(member, record)) this.#changed();
+        if (this.others.read(member, record, asked)) this.#changed();
         // A record without a step is gone: the next heartbeat knows.
         else if ("s" in record) this.#readRecord(member);
       },

@@ -48,4 +48,14 @@ describe("what was heard of other members", () => {
     heard.keepOnly([]);
     expect(heard.worker("w")).toBe(0);
   });
+
+  it("believes the record where a step was told that the member never made", () => {
+    const heard = new HeardMembers();
+    heard.told("a", 5, told({ [pair("m")]: 1 }), true);
+    heard.told("a", Number.MAX_SAFE_INTEGER, told({ [pair("m")]: 9 }), false);
+    heard.doubt();
+    expect(heard.read("a", { s: "6", [pair("m")]: "2" }, heard.stepOf("a"))).toBe(true);
+    heard.told("a", 7, told({ [pair("m")]: 3 }), false);
+    expect([heard.worker("w"), heard.knows("a")]).toEqual([3, true]);
+  });
 });
