@@ -40,7 +40,7 @@ it("takes no worker from another gateway that is at an address where none can be
 
 it("looks at no more workers of others at once than it could take in", async () => {
   let looks = 0;
-  let answer = (_: string | null) => {};
+  let answer: (why: string | null) => void = () => {};
   const all = new Promise<string | null>((resolve) => (answer = resolve));
   const taken = registrar(() => {
     looks += 1;
