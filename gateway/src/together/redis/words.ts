@@ -35,7 +35,13 @@ export function meaningOf(error: unknown): string {
   if (known !== null && known !== undefined) return known;
   // The first word of a reply; older servers put that of a script's command in the middle.
   for (const [word] of message.matchAll(/\b[A-Z]{3,}\b/g)) if (word in BY_REPLY) return BY_REPLY[word] ?? "";
+  if (isOfNoDatabase(error)) return "it has no database of that number";
   if (/sentinel/i.test(message)) return "no sentinel tells of it";
   if (/slots cache/i.test(message)) return "no node of the cluster answers";
   return "the connection is broken";
+}
+
+/** Whether a server says that it has no such database. */
+export function isOfNoDatabase(error: unknown): boolean {
+  return /DB index is out of range/i.test((error as Error).message ?? "");
 }

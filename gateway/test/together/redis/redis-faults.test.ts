@@ -91,6 +91,15 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     expect(lines).toHaveLength(4);
   });
 
+  it("do not meet in another database than the one of the address", async () => {
+    const lost = new Member(redisPlace(`${server.url}/99`).hub("a"));
+    cleanup(() => lost.hub.close());
+    await lost.hub.start(lost);
+    await until("it is told", () => /it has no database of that number/.test(lost.hub.trouble ?? ""));
+    expect((await lost.hub.claim(ONE)).kind).toBe("alone");
+    expect(await server.ask("KEYS", "*member:a")).toEqual([]);
+  });
+
   it("go on claiming where something else wrote records, and where its clock was set back", async () => {
     const [a, b] = await two();
     const [channel = ""] = (await server.ask("PUBSUB", "CHANNELS", "*:news")) as string[];
