@@ -1,5 +1,6 @@
 import type { Worker } from "node:cluster";
 import type { FromRoom, Port, ToRoom } from "@farmgate/gateway";
+import type { Log } from "@farmgate/wire";
 import type { FromProcess, ToProcess } from "./messages.ts";
 
 /** The primary's end of the room's channel to a process. */
@@ -20,11 +21,16 @@ export function portTo(worker: Worker): Port<ToRoom, FromRoom> {
   };
 }
 
-/** The same channel's end in the process itself; `listen` adds a listener for what the primary says. */
+/**
+ * The same channel's end in the process itself; `listen` adds a listener for what the primary says. What is sent to a
+ * primary that is gone before `disconnect` tells so is lost, and must not end the answers that are under way here.
+ */
 export function portOf(
   worker: Worker,
+  log: Pick<Log, "debug">,
   listen: (listener: (message: ToProcess) => void) => void,
 ): Port<FromRoom, ToRoom> {
+  worker.on("error", (err) => log.debug({ err }, "the primary process was not reached"));
   return {
     get isOpen() {
       return worker.isConnected();

@@ -10,9 +10,9 @@ import type { Log } from "@farmgate/wire";
 import type { WorkerConfig } from "../catalog/types.ts";
 import type { Hub } from "../together/hub.ts";
 import type { RegisteredWorker } from "../together/news.ts";
-import { RegistrationBook, type Step } from "./book.ts";
+import { MAX_REGISTERED, RegistrationBook, type Step } from "./book.ts";
 import { readRegistration } from "./read-registered.ts";
-import { isAtOrigin, leadsHere, type Origin, workerPlace } from "./worker-place.ts";
+import { canBeAsked, isAtOrigin, leadsHere, type Origin, workerPlace } from "./worker-place.ts";
 
 /** So many workers are looked at at once before they are taken in; more are told to come again. */
 const MAX_LOOKS = 16;
@@ -36,6 +36,7 @@ export class Registrar {
   #stopHearing = () => {};
   #looks = 0;
   #isStopped = false;
+  #toldLooks = 0;
 
   constructor(deps: RegistrarDeps) {
     this.#deps = deps;
@@ -102,11 +103,8 @@ export class Registrar {
 
   /** Takes in what another gateway took in. Never rejects. */
   async told(worker: RegisteredWorker): Promise<void> {
-    const { clock, inFile, ask } = this.#deps;
-    const leadsAnew = leadsHere(worker.config.url) && this.#book.wouldLead(worker, clock.now());
-    // Such an address is the other gateway's own machine, which may be another one.
-    if (leadsAnew && (await ask(worker.config)) !== null) return;
-    const isNews = this.#book.told(worker, clock.now(), inFile());
+    if (!(await this.#isWorkerFromHere(worker))) return;
+    const isNews = this.#book.told(worker, this.#deps.clock.now(), this.#deps.inFile());
     this.#watch();
     if (isNews) this.#changed();
   }
@@ -115,6 +113,24 @@ export class Registrar {
   yieldToFile(): void {
     for (const name of this.#book.sweep(this.#deps.clock.now(), this.#deps.inFile())) {
       this.#deps.log.warn({ worker: name }, `${name} is the file's worker of that name now: the registered one is out`);
+    }
+  }
+
+  /**
+   * Whether a worker that another gateway took in may be taken in here. More at a time than could be are not looked at:
+   * they are told again with their renewals.
+   */
+  async #isWorkerFromHere(worker: RegisteredWorker): Promise<boolean> {
+    if (!this.#book.wouldLead(worker, this.#deps.clock.now())) return true;
+    if (this.#toldLooks >= MAX_REGISTERED) return false;
+    this.#toldLooks += 1;
+    try {
+      const { url } = worker.config;
+      if (!(await canBeAsked(url))) return false;
+      // Such an address is the other gateway's own machine, which may be another one.
+      return !leadsHere(url) || (await this.#deps.ask(worker.config)) === null;
+    } finally {
+      this.#toldLooks -= 1;
     }
   }
 

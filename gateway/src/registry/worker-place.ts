@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import { FarmError, isLoopback, type Registration } from "@farmgate/shared";
 import type { WorkerConfig } from "../catalog/types.ts";
-import { addressFault, isOfHere } from "./address-rules.ts";
+import { addressFault, isOfHere, type Teller } from "./address-rules.ts";
 
 /** The connection by which a registration comes. */
 export interface Origin {
@@ -22,12 +22,8 @@ export interface Origin {
 export async function workerPlace(told: Registration, origin: Origin): Promise<WorkerConfig> {
   const own = Object.values(networkInterfaces()).flatMap((ends) => (ends ?? []).map(({ address }) => address));
   const url = told.url ?? urlFrom(told, origin);
-  const host = new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
-  const fromHere = !origin.passedOn && isOfHere(origin.address, own);
-  for (const address of await addressesOf(host)) {
-    const fault = addressFault(address, { fromHere, own });
-    if (fault !== null) throw refused(`${url} is not asked: ${fault}`);
-  }
+  const fault = await faultOf(url, { fromHere: !origin.passedOn && isOfHere(origin.address, own), own });
+  if (fault !== null) throw refused(`${url} is not asked: ${fault}`);
   return {
     name: told.name,
     url,
@@ -39,6 +35,19 @@ export async function workerPlace(told: Registration, origin: Origin): Promise<W
     apiKey: told.key,
     drainOnAbort: { bytes: 0, time: 0 },
   };
+}
+
+/** Whether a worker that another gateway took in can be asked from here too; it looked at who told of it. Never rejects. */
+export async function canBeAsked(url: string): Promise<boolean> {
+  const fault = await faultOf(url, { fromHere: true, own: [] }).catch(() => "it leads nowhere");
+  return fault === null;
+}
+
+/** Why an agent may not have the gateway ask this url; null: it may. Throws `invalid_request` where it leads nowhere. */
+async function faultOf(url: string, teller: Teller): Promise<string | null> {
+  const host = new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
+  const faults = (await addressesOf(host)).map((address) => addressFault(address, teller));
+  return faults.find((fault) => fault !== null) ?? null;
 }
 
 /** Whether the gateway asks the worker where the registration came from. */

@@ -14,7 +14,9 @@ export const told = {
   ms: z.number().nonnegative().max(MOST),
 };
 
-const figure = z.number().nullable();
+const figure = z.number().nonnegative().nullable();
+/** What loads are divided by: an engine that tells of less is told as one that says nothing. */
+const slots = z.number().min(1).nullable();
 const api = z.custom<Api>((value) => typeof value === "string" && isApi(value));
 
 const model = z.object({
@@ -23,7 +25,7 @@ const model = z.object({
   state: modelStateSchema,
   kind: told.text,
   contextLength: figure,
-  slots: figure,
+  slots,
   queued: figure,
   oldestWaitMs: figure,
   loadMs: figure,
@@ -45,8 +47,8 @@ const report = z.object({
   models: z.array(model).max(10_000),
   refusesUnknown: z.boolean(),
   draining: z.boolean(),
-  slots: figure,
-  memory: z.object({ budgetBytes: z.number(), usedBytes: z.number() }).nullable(),
+  slots,
+  memory: z.object({ budgetBytes: z.number().nonnegative(), usedBytes: z.number().nonnegative() }).nullable(),
   waiting: z.array(
     z.object({
       id: told.text,

@@ -45,7 +45,7 @@ function two(lagMs = 20) {
   told.length = 0;
   const [here, there] = members as [(typeof members)[0], (typeof members)[0]];
   const breaker = ({ store }: typeof here) => store.current.workers[0]?.breakers.get("m");
-  return { here, there, told, breaker, move: clock.move, shared: shared[0] };
+  return { here, there, told, breaker, move: clock.move, shared };
 }
 
 const fault = (sentAt: number): CatalogEvent => ({
@@ -136,11 +136,19 @@ describe("what one gateway sees of a worker", () => {
     move(100);
     expect([there.store.current.workers, there.polled]).toEqual([[], []]);
   });
+
+  it("keeps no poll of a worker that it does not have", () => {
+    const { shared, there } = two();
+    for (const worker of ["w", "x"]) {
+      shared[1]?.take({ kind: "polled", worker, ageMs: 0, hash: "h", result: ok(["m"]) }, "g0");
+    }
+    expect(there.polled).toEqual(["told of w"]);
+  });
 });
 
 it("keeps nothing of a worker that only another gateway has", () => {
   const { here, shared } = two();
   const poll = { kind: "polled", ageMs: 0, hash: "h", result: ok(["m=warm"]) } as const;
-  for (const worker of ["w", "elsewhere"]) shared?.take({ ...poll, worker }, "g1");
+  for (const worker of ["w", "elsewhere"]) shared[0]?.take({ ...poll, worker }, "g1");
   expect(here.polled).toEqual(["told of w"]);
 });

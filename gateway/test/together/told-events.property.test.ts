@@ -101,6 +101,12 @@ describe("news from other machines", () => {
     const answer = { found: "warm", streamed: true, firstByteMs: 1, ms: 1e300 };
     expect(readNews({ kind: "learned", worker: "a", key: "m", answer })).toBeNull();
     expect(readDrains({ drains: [{ worker: "a", draining: true, at: 1e300 }] })).toEqual([]);
+    const [draining, report] = [{ worker: "a", draining: true }, catalogReport([catalogModel("m", "warm")])];
+    for (const moment of [1e308, 2 ** 53]) expect(readDrains({ drains: [{ ...draining, at: moment }] })).toEqual([]);
+    for (const slots of [-1e308, -1, 0]) {
+      const result = { kind: "ok", engine: "agent", report: { ...report, slots } };
+      expect(readNews({ kind: "polled", worker: "a", hash: "h", ageMs: 0, result })).toBeNull();
+    }
     expect(readDrains({ drains: [{ worker: "a", draining: true, at: 1 }, { worker: "b" }] })).toHaveLength(1);
   });
 });

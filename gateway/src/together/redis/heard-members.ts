@@ -1,6 +1,6 @@
 import type { OthersView } from "../hub.ts";
 import { Tally } from "../room/tally.ts";
-import { type Fields, meantBy } from "./record-fields.ts";
+import { countSchema, type Fields, meantBy, stepSchema } from "./record-fields.ts";
 
 /** The number under which a record has its last step. */
 const STEP_FIELD = "s";
@@ -53,14 +53,23 @@ export class HeardMembers implements OthersView {
     else for (const [field, count] of fields) this.#set(heard, field, count);
   }
 
-  /** A member's record was read; empty: it has none. false: it is too old to be of use, and has to be read again. */
-  read(member: string, record: Readonly<Record<string, string>>): boolean {
-    const step = countOf(record[STEP_FIELD]) ?? -1;
+  /** The number of the last step that was heard of a member; -1: none was. */
+  stepOf(member: string): number {
+    return this.#members.get(member)?.step ?? -1;
+  }
+
+  /**
+   * A member's record was read; empty: it has none. `asked`: `stepOf` when it was asked for, which a record has at least,
+   * so that a number above its own was never the member's. false: it is too old to be of use, and has to be read again.
+   */
+  read(member: string, record: Readonly<Record<string, string>>, asked: number = -1): boolean {
+    const step = stepSchema.safeParse(Number(record[STEP_FIELD] ?? -1)).data ?? -1;
     const heard = this.#heard(member);
-    if (step < heard.step) return heard.isWhole;
+    const isOld = step < 0 || step >= asked;
+    if (step < heard.step && isOld) return heard.isWhole;
     heard.step = step;
     heard.isWhole = true;
-    this.#replace(heard, new Map(Object.entries(record).map(([field, count]) => [field, countOf(count) ?? 0])));
+    this.#replace(heard, countsOf(record));
     return true;
   }
 
@@ -104,8 +113,8 @@ export class HeardMembers implements OthersView {
   }
 }
 
-/** null: it is none. A sum in which one other value stood once would be wrong for ever. */
-function countOf(text: string | undefined): number | null {
-  const count = Number(text ?? Number.NaN);
-  return Number.isSafeInteger(count) && count >= 0 ? count : null;
+/** What is no count is left out. */
+function countsOf(record: Readonly<Record<string, string>>): Map<string, number> {
+  const read = Object.entries(record).map(([field, text]) => [field, countSchema.safeParse(Number(text)).data ?? 0]);
+  return new Map(read as [string, number][]);
 }

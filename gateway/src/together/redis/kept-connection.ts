@@ -1,6 +1,6 @@
 import type { Clock } from "@farmgate/shared";
 import { type Connection, type ConnectionOptions, createConnection } from "./connection.ts";
-import { meaningOf } from "./words.ts";
+import { isOfNoDatabase, meaningOf } from "./words.ts";
 
 interface Events {
   ready(): void;
@@ -15,24 +15,30 @@ export class KeptConnection {
   #error: unknown = null;
   /** When it began to connect, or answered last. */
   #aliveAt = 0;
+  /** The server refused the database of the address: what is sent would go to another one. */
+  #isElsewhere = false;
 
   constructor(options: ConnectionOptions & { clock: Clock; stuckMs: number }, events: Events) {
     this.#clock = options.clock;
     this.#stuckMs = options.stuckMs;
     this.connection = createConnection(options);
-    this.connection.on("error", (error) => (this.#error = error));
+    this.connection.on("error", (error: Error) => {
+      this.#error = error;
+      this.#isElsewhere ||= isOfNoDatabase(error);
+    });
     this.connection.on("ready", () => {
       this.answered();
       events.ready();
     });
     this.connection.on("close", () => {
+      this.#isElsewhere = false;
       this.answered();
       events.closed();
     });
   }
 
   get isReady(): boolean {
-    return this.connection.status === "ready";
+    return this.connection.status === "ready" && !this.#isElsewhere;
   }
 
   /** Why it is not ready, as far as it is known. */

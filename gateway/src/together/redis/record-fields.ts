@@ -1,4 +1,13 @@
+import { z } from "zod";
 import type { OwnCounts } from "../hub.ts";
+
+/** No gateway has more under way than this, and sums of such counts are exact: others' numbers are no counts. */
+const MOST = 1e9;
+
+/** A count that another machine tells. */
+export const countSchema = z.number().int().min(0).max(MOST);
+/** The number of a step. */
+export const stepSchema = z.number().int().min(0);
 
 /** Counts by the field of a member's record in which they stand; none is zero but where it is told as a change. */
 export type Fields = ReadonlyMap<string, number>;

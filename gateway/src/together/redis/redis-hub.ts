@@ -87,7 +87,7 @@ export class RedisHub implements Hub {
     this.#talk = new Talk({ id, clock, log, keys: this.#keys, publish: (to, message) => this.#publish(to, message) });
     this.#troubleLog = new TroubleLog(clock, log);
     this.#members = [id];
-    this.#trouble = this.#worded("not connected yet");
+    this.#trouble = worded("not connected yet");
   }
 
   get trouble(): string | null {
@@ -210,8 +210,8 @@ export class RedisHub implements Hub {
 
   #heard(channel: string, text: string): void {
     if (channel !== this.#keys.news) {
-      const read = readAnswer(text, this.id);
-      if (read !== null) this.#talk.answered(read.answer, read.from);
+      const answered = readAnswer(text, this.id);
+      if (answered !== null) this.#talk.answered(answered.answer, answered.from);
       return;
     }
     const message = readTold(text, this.id);
@@ -254,11 +254,12 @@ export class RedisHub implements Hub {
   }
 
   #readRecord(member: string): void {
+    const asked = this.others.stepOf(member);
     this.#kept.connection.hgetall(this.#keys.recordOf(member)).then(
       (record) => {
         // It may have left meanwhile.
         if (!this.#members.includes(member)) return;
-        if (this.others.read(member, record)) this.#changed();
+        if (this.others.read(member, record, asked)) this.#changed();
         // A record without a step is gone: the next heartbeat knows. The other one is soon written.
         else if ("s" in record) this.#readAgain(member);
       },
@@ -282,7 +283,7 @@ export class RedisHub implements Hub {
     const { clock } = this.#options;
     const trouble = this.#running.heart.trouble ?? this.#ears.meaning;
     const before = this.#trouble;
-    this.#trouble = trouble === null ? null : this.#worded(trouble);
+    this.#trouble = trouble === null ? null : worded(trouble);
     if (this.#trouble !== before) this.#changed();
     if (this.#trouble === null) {
       this.#together();
@@ -290,16 +291,13 @@ export class RedisHub implements Hub {
       this.#stopForgetting?.();
       this.#stopForgetting = null;
     } else if (this.#isStarted) {
-      this.#troubleLog.began(this.#trouble);
+      // Where Redis is, /health does not tell: it needs no key.
+      this.#troubleLog.began(`${this.#trouble} (${placeOf(this.#options.address)})`);
       this.#stopForgetting ??= clock.after(this.#times.believed, () => {
         this.others.keepOnly([]);
         this.#changed();
       });
     }
-  }
-
-  #worded(trouble: string): string {
-    return `Redis at ${placeOf(this.#options.address)}: ${trouble}`;
   }
 
   #changed(): void {
@@ -310,4 +308,8 @@ export class RedisHub implements Hub {
       for (const listener of this.#onChange) listener();
     });
   }
+}
+
+function worded(trouble: string): string {
+  return `Redis: ${trouble}`;
 }

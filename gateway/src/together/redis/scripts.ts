@@ -1,7 +1,11 @@
 import { FENCE_AHEAD_MS } from "@farmgate/shared";
 import type { Connection } from "./connection.ts";
 
-/** Milliseconds by the clock of Redis: those of the hosts may differ. */
+/**
+ * Milliseconds by the clock of Redis: those of the hosts may differ. It may be set back, or be another server's after a
+ * failover: what seems to be of the future is taken for what is now. What is no number, since something else wrote it,
+ * counts as nothing.
+ */
 const NOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
@@ -17,33 +21,31 @@ const BEAT = `${NOW}
 local id, window = ARGV[1], tonumber(ARGV[3])
 if ARGV[5] ~= '1' and redis.call('HGET', KEYS[2], 'g') ~= ARGV[2] then return { '0' } end
 -- First, so that it fails where memory is full: a script that has written, as by DEL, may go on.
-local epoch = redis.call('GET', KEYS[3])
--- To come: the clock has gone back, and nobody could claim until it is there again.
-if not epoch or tonumber(epoch) > now then epoch = now end
-redis.call('SET', KEYS[3], epoch, 'PX', window)
+local epoch = tonumber(redis.call('GET', KEYS[3]))
+if not (epoch and epoch <= now) then epoch = now end
+redis.call('SET', KEYS[3], string.format('%.3f', epoch), 'PX', window)
 if ARGV[5] == '1' then
   redis.call('DEL', KEYS[2])
   redis.call('HSET', KEYS[2], 'g', ARGV[2])
   for i = 8, #ARGV, 2 do redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) end
 end
 redis.call('PEXPIRE', KEYS[2], window)
+for _, ahead in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.3f', now), '+inf')) do
+  redis.call('ZADD', KEYS[1], now, ahead)
+end
 redis.call('ZADD', KEYS[1], now, id)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - window)
--- They were seen last by a clock that has gone back since: whoever lives is here again with its next heartbeat.
-redis.call('ZREMRANGEBYSCORE', KEYS[1], now + window, '+inf')
 redis.call('PEXPIRE', KEYS[1], window)
 local settling = math.max(0, math.ceil(tonumber(ARGV[4]) - (now - epoch)))
 if ARGV[7] ~= '' then redis.call('PUBLISH', ARGV[6], ARGV[7]) end
 local fences = {}
 for i = 4, #KEYS, 2 do
   local holder = redis.call('HGET', KEYS[i], 'holder')
-  local fence = 0
-  if holder == id then
-    fence = tonumber(redis.call('HGET', KEYS[i], 'fence'))
-  elseif not holder and settling == 0 then
-    local last = tonumber(redis.call('GET', KEYS[i + 1]) or '0')
+  local fence = holder == id and tonumber(redis.call('HGET', KEYS[i], 'fence')) or 0
+  if fence == 0 and (holder == id or not holder) and settling == 0 then
+    local last = tonumber(redis.call('GET', KEYS[i + 1])) or 0
     -- No agent takes a number that is further ahead: a clock that was wrong once is not to count for ever.
-    if last > now + ${FENCE_AHEAD_MS} then last = 0 end
+    if not (last <= now + ${FENCE_AHEAD_MS}) then last = 0 end
     fence = math.max(last + 1, math.floor(now))
     redis.call('HSET', KEYS[i], 'holder', id, 'fence', string.format('%.0f', fence))
     redis.call('SET', KEYS[i + 1], string.format('%.0f', fence))
@@ -90,7 +92,7 @@ return 1
  */
 const CLAIM = `${NOW}
 if redis.call('HGET', KEYS[2], 'g') ~= ARGV[1] then return { 'lost' } end -- 1
-local epoch = redis.call('GET', KEYS[3])
+local epoch = tonumber(redis.call('GET', KEYS[3]))
 if not epoch then return { 'lost' } end
 if now - epoch < tonumber(ARGV[3]) then return { 'settling' } end
 local caller, most, perMinute = ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
@@ -100,16 +102,16 @@ for i = 9, #ARGV, 3 do
   sums[#sums + 1] = 0
 end
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], now - ARGV[2], '+inf')) do
-  local counts = redis.call('HMGET', ARGV[4] .. member, unpack(fields))
-  for i = 1, #sums do sums[i] = sums[i] + tonumber(counts[i] or 0) end
+  local counts = redis.pcall('HMGET', ARGV[4] .. member, unpack(fields))
+  for i = 1, #sums do sums[i] = sums[i] + math.max(0, tonumber(counts[i]) or 0) end
 end
 local remaining, reset = -1, 0
 if caller ~= '' then
   if most > 0 and sums[1] >= most then return { 'limited', 'concurrent' } end -- 2
   if perMinute > 0 then -- 3
     local each = 60000 / perMinute
-    local from = tonumber(redis.call('GET', KEYS[4]) or '0')
-    from = math.min(math.max(from, now), now + 60000)
+    local from = tonumber(redis.call('GET', KEYS[4])) or 0
+    from = math.min(math.max(now, from), now + 60000)
     if math.floor((60000 - (from - now)) / each + 1e-6) < 1 then
       return { 'limited', 'rate', 0, math.ceil(from - now + each - 60000) }
     end

@@ -24,6 +24,7 @@ const BY_REPLY: Record<string, string> = {
   CLUSTERDOWN: "the cluster is down",
   BUSY: "it is busy with a script",
   NOREPLICAS: "it takes no writes without its replicas",
+  WRONGTYPE: "keys of the farm hold what no gateway wrote there",
 };
 
 /** What an error of Redis means, for people. Never its own text, which may quote what it was sent, a password too. */
@@ -36,7 +37,13 @@ export function meaningOf(error: unknown): string {
   for (const [word] of message.matchAll(/\b[A-Z]{3,}\b/g)) if (word in BY_REPLY) return BY_REPLY[word] ?? "";
   // Of a command in a script, as Redis 7 and later ones say it.
   if (/user executing the script|ACL failure/.test(message)) return BY_REPLY["NOPERM"] ?? "";
+  if (isOfNoDatabase(error)) return "it has no database of that number";
   if (/sentinel/i.test(message)) return "no sentinel tells of it";
   if (/slots cache/i.test(message)) return "no node of the cluster answers";
   return "the connection is broken";
+}
+
+/** Whether a server says that it has no such database. */
+export function isOfNoDatabase(error: unknown): boolean {
+  return /DB index is out of range/i.test((error as Error).message ?? "");
 }

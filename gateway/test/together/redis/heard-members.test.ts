@@ -39,13 +39,23 @@ describe("what was heard of other members", () => {
     expect(heard.read("a", { s: "6" })).toBe(false);
   });
 
-  it("takes what is no number in a record for none, so that no sum is spoiled", () => {
+  it("leaves out of a record what is no count", () => {
     const heard = new HeardMembers();
-    heard.told("b", 1, told({ [pair("m")]: 2, "k:alice": 1 }), true);
-    heard.read("a", { s: "x", [pair("m")]: "two", [pair("n")]: "1e999", "k:alice": "-3" });
-    heard.read("a", { s: "1", [pair("m")]: "1" });
-    expect([heard.worker("w"), heard.pair("w", "m"), heard.caller("alice")]).toEqual([3, 3, 1]);
+    heard.told("b", 1, told({ [pair("m")]: 2 }), true);
+    const record = { s: "1", [pair("m")]: "garbage", [pair("n")]: "-4", [pair("o")]: "1e308", "k:alice": "0.5" };
+    heard.read("a", { ...record, [pair("p")]: "1" });
+    expect([heard.worker("w"), heard.caller("alice")]).toEqual([3, 0]);
     heard.keepOnly([]);
-    expect([heard.worker("w"), heard.caller("alice")]).toEqual([0, 0]);
+    expect(heard.worker("w")).toBe(0);
+  });
+
+  it("believes the record where a step was told that the member never made", () => {
+    const heard = new HeardMembers();
+    heard.told("a", 5, told({ [pair("m")]: 1 }), true);
+    heard.told("a", Number.MAX_SAFE_INTEGER, told({ [pair("m")]: 9 }), false);
+    heard.doubt();
+    expect(heard.read("a", { s: "6", [pair("m")]: "2" }, heard.stepOf("a"))).toBe(true);
+    heard.told("a", 7, told({ [pair("m")]: 3 }), false);
+    expect([heard.worker("w"), heard.knows("a")]).toEqual([3, true]);
   });
 });

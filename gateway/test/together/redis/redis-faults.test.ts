@@ -94,7 +94,7 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     await until("both say so", () => lines.filter((line) => line.startsWith("info")).length === 2);
     const troubles = lines.filter((line) => line.startsWith("warn"));
     expect(troubles).toHaveLength(2);
-    expect(troubles[0]).toMatch(/^warn Redis at 127\.0\.0\.1:\d+: .*: this gateway goes by what it sees itself$/);
+    expect(troubles[0]).toMatch(/^warn Redis: .* \(127\.0\.0\.1:\d+\): this gateway goes by what it sees itself$/);
     // Once more within the minute is no news.
     await server.signal("SIGKILL");
     await until("it has noticed", () => members[0].hub.trouble !== null);
@@ -102,6 +102,39 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     await until("it is back", () => members[0].hub.trouble === null);
     for (const { hub } of members) await hub.close();
     expect(lines).toHaveLength(4);
+  });
+
+  it("do not meet in another database than the one of the address", async () => {
+    const lost = new Member(redisPlace(`${server.url}/99`).hub("a"));
+    cleanup(() => lost.hub.close());
+    await lost.hub.start(lost);
+    await until("it is told", () => /it has no database of that number/.test(lost.hub.trouble ?? ""));
+    expect((await lost.hub.claim(ONE)).kind).toBe("alone");
+    expect(await server.ask("KEYS", "*member:a")).toEqual([]);
+  });
+
+  it("go on claiming where something else wrote records, and where its clock was set back", async () => {
+    const [a, b] = await two();
+    const [channel = ""] = (await server.ask("PUBSUB", "CHANNELS", "*:news")) as string[];
+    const farm = channel.slice(0, -"news".length);
+    const soon = String(Date.now() + 3_600_000);
+    await server.ask("SET", `${farm}member:odd`, "no record");
+    await server.ask("HSET", `${farm}member:less`, "w:w", "-5", "k:alice", "nan");
+    await server.ask("SET", `${farm}rate:alice`, "garbage");
+    await server.ask("SET", `${farm}fence:placing`, "garbage");
+    await server.ask("HSET", `${farm}lease:placing`, "holder", "a");
+    await server.ask("ZADD", `${farm}members`, soon, "odd", soon, "less");
+    const lease = a.hub.lease("placing");
+    cleanup(() => lease.release());
+    const alice = limits("alice", 0, 5);
+    expect((await b.claim(wants({ w: 1 }, { caller: alice }))).kind).toBe("full");
+    for (const epoch of [soon, "garbage"]) {
+      await server.ask("SET", `${farm}epoch`, epoch);
+      expect(await firstWord(b)).toBe("full");
+    }
+    await until("the lease is won", () => lease.fence !== null);
+    await until("who never lived is gone", () => b.hub.members().length === 2);
+    expect([a.hub.trouble, b.hub.trouble]).toEqual([null, null]);
   });
 
   it("wait for it once while it stands still for longer than members live without a heartbeat", async () => {
@@ -270,7 +303,7 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     const { hub } = new Member(place.hub("a"));
     cleanup(() => hub.close());
     await hub.start({ counts: () => new Map(), callers: () => new Map() });
-    expect(hub.trouble).toBe(`Redis at 127.0.0.1:${other.port}: it does not know this user or password`);
+    expect(hub.trouble).toBe("Redis: it does not know this user or password");
   });
 
   it("meet in a cluster, and in a database of its own", async () => {
