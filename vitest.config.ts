@@ -1,4 +1,17 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** These wait for longest. They start first, so that the other files run beside them and none is left to run alone. */
+const LONGEST = ["policies", "wedged-model", "killed-again", "killed-restart", "killed-commands"].map(
+  (name) => `/test/scenarios/${name}.test.ts`,
+);
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => Number(LONGEST.some((name) => moduleId.endsWith(name)));
+    return (await super.sort(files)).toSorted((a, b) => isLong(b) - isLong(a));
+  }
+}
 
 const conditions = ["@farmgate/source", "node", "import", "default"];
 const setupFiles = ["./test/harness/property-seed.ts"];
@@ -6,6 +19,7 @@ const source = { ssr: { resolve: { conditions } } };
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         ...source,
@@ -29,6 +43,8 @@ export default defineConfig({
           hookTimeout: 60_000,
           // Real processes that mostly wait: more than three files at a time would stretch what they measure.
           maxWorkers: 3,
+          // Of the cases of one file that may run at once.
+          maxConcurrency: 3,
           sequence: { groupOrder: 1 },
         },
       },

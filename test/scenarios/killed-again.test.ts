@@ -1,12 +1,10 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { askChat } from "../harness/ask.ts";
-import { Cleanup, type FarmgateProcess } from "../harness/farmgate-process.ts";
+import { itWithCleanup } from "../harness/it-with-cleanup.ts";
+import type { FarmgateProcess } from "../harness/farmgate-process.ts";
 import { askAgain, type KilledFarm, looked, prepareKilledFarm } from "../harness/killed-farm.ts";
 import { processesOf } from "../harness/processes-of.ts";
 import { until } from "../harness/until.ts";
-
-const cleanup = new Cleanup();
-afterEach(() => cleanup.run());
 
 async function kill(agent: FarmgateProcess): Promise<void> {
   agent.child.kill("SIGKILL");
@@ -29,8 +27,8 @@ const ALL_WELL = { whole: [true, true], exit: 0, most: 1, twice: [], orphans: []
 const begun = async (farm: KilledFarm, what: string, model: string) =>
   (await farm.engine.lines()).filter((line) => line.what === what && line.model === model).length;
 
-describe("an agent that is killed as it cleans up after one that was killed", () => {
-  it("leaves the command that it was ending to the next one", async () => {
+describe.concurrent("an agent that is killed as it cleans up after one that was killed", () => {
+  itWithCleanup("leaves the command that it was ending to the next one", async ({ cleanup }) => {
     const farm = await prepareKilledFarm(cleanup, { budget: 0 });
     await farm.engine.set("load-ms", 20_000);
     await farm.engine.set("linger-ms", 4_000);
@@ -46,7 +44,7 @@ describe("an agent that is killed as it cleans up after one that was killed", ()
     expect(await served(farm, farm.run(), ["pair-b", "solo"])).toEqual(ALL_WELL);
   });
 
-  it("leaves the engine that it was unloading to the next one", async () => {
+  itWithCleanup("leaves the engine that it was unloading to the next one", async ({ cleanup }) => {
     const farm = await prepareKilledFarm(cleanup, { budget: 0 });
     await farm.engine.set("load-ms", 20_000);
     await farm.engine.set("linger-ms", 6_000);
@@ -64,21 +62,24 @@ describe("an agent that is killed as it cleans up after one that was killed", ()
   });
 });
 
-describe("a second agent with the same file", () => {
-  it("fails on the port, and touches neither the first one's command nor its answer", async () => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 0 });
-    const first = await farm.start();
-    const asked = askChat(farm.url, "solo", { max_tokens: 400 });
-    await asked.firstByte;
-    const second = farm.run();
-    expect(await second.ended).not.toBe(0);
-    expect(second.output()).toMatch(/in use/);
-    expect(await asked.answer).toMatchObject({ status: 200, complete: true });
-    expect(await begun(farm, "term", "solo")).toBe(0);
-    expect(await served(farm, first, ["solo", "pair-b"])).toEqual(ALL_WELL);
-  });
+describe.concurrent("a second agent with the same file", () => {
+  itWithCleanup(
+    "fails on the port, and touches neither the first one's command nor its answer",
+    async ({ cleanup }) => {
+      const farm = await prepareKilledFarm(cleanup, { budget: 0 });
+      const first = await farm.start();
+      const asked = askChat(farm.url, "solo", { max_tokens: 400 });
+      await asked.firstByte;
+      const second = farm.run();
+      expect(await second.ended).not.toBe(0);
+      expect(second.output()).toMatch(/in use/);
+      expect(await asked.answer).toMatchObject({ status: 200, complete: true });
+      expect(await begun(farm, "term", "solo")).toBe(0);
+      expect(await served(farm, first, ["solo", "pair-b"])).toEqual(ALL_WELL);
+    },
+  );
 
-  it("fails on the port, and lets the first one's script end", async () => {
+  itWithCleanup("fails on the port, and lets the first one's script end", async ({ cleanup }) => {
     const farm = await prepareKilledFarm(cleanup, { budget: 0 });
     await farm.hold(8);
     const first = await farm.start();
@@ -93,30 +94,33 @@ describe("a second agent with the same file", () => {
   });
 });
 
-describe("a new agent beside one that still drains", () => {
-  it("leaves it its command and its answer, says why it cannot load yet, and takes over when it has gone", async () => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 0, drain: "1m" });
-    const first = await farm.start();
-    const asked = askChat(farm.url, "solo", { max_tokens: 1_500 });
-    await asked.firstByte;
-    first.child.kill("SIGTERM");
-    await until(async () => !(await fetch(`${farm.url}/health`).then(Boolean, () => false)), "it takes nothing more");
-    const second = await farm.start();
-    const refused = await askAgain(farm.url, "solo");
-    expect(refused.status).toBe(503);
-    expect(refused.body).toMatch(/something else answers at/);
-    expect(await begun(farm, "term", "solo")).toBe(0);
-    const before = asked.received().length;
-    await until(() => asked.received().length > before, "its answer goes on");
-    asked.leave();
-    expect(await first.ended).toBe(0);
-    const { whole, exit, orphans } = await served(farm, second, ["solo", "pair-b"]);
-    expect({ whole, exit, orphans }).toEqual({ whole: [true, true], exit: 0, orphans: [] });
-  });
+describe.concurrent("a new agent beside one that still drains", () => {
+  itWithCleanup(
+    "leaves it its command and its answer, says why it cannot load yet, and takes over when it has gone",
+    async ({ cleanup }) => {
+      const farm = await prepareKilledFarm(cleanup, { budget: 0, drain: "1m" });
+      const first = await farm.start();
+      const asked = askChat(farm.url, "solo", { max_tokens: 1_500 });
+      await asked.firstByte;
+      first.child.kill("SIGTERM");
+      await until(async () => !(await fetch(`${farm.url}/health`).then(Boolean, () => false)), "it takes nothing more");
+      const second = await farm.start();
+      const refused = await askAgain(farm.url, "solo");
+      expect(refused.status).toBe(503);
+      expect(refused.body).toMatch(/something else answers at/);
+      expect(await begun(farm, "term", "solo")).toBe(0);
+      const before = asked.received().length;
+      await until(() => asked.received().length > before, "its answer goes on");
+      asked.leave();
+      expect(await first.ended).toBe(0);
+      const { whole, exit, orphans } = await served(farm, second, ["solo", "pair-b"]);
+      expect({ whole, exit, orphans }).toEqual({ whole: [true, true], exit: 0, orphans: [] });
+    },
+  );
 });
 
-describe("an agent that is told to stop", () => {
-  it.each(["pair-a", "solo"])("while %s is brought up leaves nothing running", async (model) => {
+describe.concurrent("an agent that is told to stop", () => {
+  itWithCleanup.for(["pair-a", "solo"])("while %s is brought up leaves nothing running", async (model, { cleanup }) => {
     const farm = await prepareKilledFarm(cleanup, { budget: 0 });
     await farm.engine.set("load-ms", 20_000);
     await farm.hold(20);
@@ -127,24 +131,30 @@ describe("an agent that is told to stop", () => {
     expect(await processesOf(farm.folder)).toEqual([]);
   });
 
-  it("ends a command that takes longer to go than the drain and all margins, rather than leave it", async () => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 0, stopGrace: "7s" });
-    await farm.engine.set("linger-ms", 60_000);
-    const agent = await farm.start();
-    expect(await askChat(farm.url, "solo").answer).toMatchObject({ status: 200 });
-    expect(await agent.stop()).toBe(0);
-    expect(await processesOf(farm.folder)).toEqual([]);
-  });
+  itWithCleanup(
+    "ends a command that takes longer to go than the drain and all margins, rather than leave it",
+    async ({ cleanup }) => {
+      const farm = await prepareKilledFarm(cleanup, { budget: 0, stopGrace: "7s" });
+      await farm.engine.set("linger-ms", 60_000);
+      const agent = await farm.start();
+      expect(await askChat(farm.url, "solo").answer).toMatchObject({ status: 200 });
+      expect(await agent.stop()).toBe(0);
+      expect(await processesOf(farm.folder)).toEqual([]);
+    },
+  );
 
-  it("while a script's engine loads leaves it loading, which the next one takes into account", async () => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 0 });
-    await farm.engine.set("load-ms", 20_000);
-    const agent = await farm.start();
-    askChat(farm.url, "pair-a");
-    await until(async () => (await farm.script()).includes("end pair-a"), "the script has ended");
-    expect(await agent.stop()).toBe(0);
-    expect(await begun(farm, "out", "pair-a")).toBe(0);
-    await farm.engine.set("load-ms", 200);
-    expect(await served(farm, farm.run(), ["solo", "pair-a"])).toEqual(ALL_WELL);
-  });
+  itWithCleanup(
+    "while a script's engine loads leaves it loading, which the next one takes into account",
+    async ({ cleanup }) => {
+      const farm = await prepareKilledFarm(cleanup, { budget: 0 });
+      await farm.engine.set("load-ms", 20_000);
+      const agent = await farm.start();
+      askChat(farm.url, "pair-a");
+      await until(async () => (await farm.script()).includes("end pair-a"), "the script has ended");
+      expect(await agent.stop()).toBe(0);
+      expect(await begun(farm, "out", "pair-a")).toBe(0);
+      await farm.engine.set("load-ms", 200);
+      expect(await served(farm, farm.run(), ["solo", "pair-a"])).toEqual(ALL_WELL);
+    },
+  );
 });

@@ -1,11 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { askChat } from "../harness/ask.ts";
-import { Cleanup } from "../harness/farmgate-process.ts";
+import { itWithCleanup } from "../harness/it-with-cleanup.ts";
 import { type KilledFarm, looked, prepareKilledFarm } from "../harness/killed-farm.ts";
-
-const cleanup = new Cleanup();
-afterEach(() => cleanup.run());
 
 /** Real time that a crash loop is watched for, in milliseconds. */
 const WATCHED_MS = 9_000;
@@ -33,41 +30,47 @@ async function watch(farm: KilledFarm, pid: number, also: () => Promise<unknown>
   return { statuses, busy: ((await processorMs(pid)) - before) / (performance.now() - beganAt) };
 }
 
-describe("a command that crashes each time", () => {
-  it("after it was ready is started again with growing pauses, and harms no other model", async () => {
-    const commands = [{ name: "crash", mode: "dies-ready" }];
-    const farm = await prepareKilledFarm(cleanup, { budget: 2, commands, swap: { failureLimit: 20 } });
-    const agent = await farm.start();
-    await fetch(`${farm.url}/models/crash/load`, { method: "POST" });
-    const { statuses, busy } = await watch(farm, agent.child.pid ?? 0, async () => {});
-    const starts = await startsOf(farm, "crash");
-    const gaps = starts.slice(1).map((at, i) => at - (starts[i] ?? 0));
-    console.log(`crashes once ready: starts after ${gaps.join(", ")} ms, agent busy ${Math.round(100 * busy)} %`);
-    expect(gaps.length).toBeGreaterThanOrEqual(2);
-    expect(gaps.length).toBeLessThanOrEqual(4);
-    for (const [i, gap] of gaps.entries()) expect(gap).toBeGreaterThan(1_000 * 2 ** i);
-    expect(new Set(statuses)).toEqual(new Set([200]));
-    expect(busy).toBeLessThan(0.5);
-    expect(looked(await farm.residences())).toMatchObject({ twice: [] });
-  });
+describe.concurrent("a command that crashes each time", () => {
+  itWithCleanup(
+    "after it was ready is started again with growing pauses, and harms no other model",
+    async ({ cleanup }) => {
+      const commands = [{ name: "crash", mode: "dies-ready" }];
+      const farm = await prepareKilledFarm(cleanup, { budget: 2, commands, swap: { failureLimit: 20 } });
+      const agent = await farm.start();
+      await fetch(`${farm.url}/models/crash/load`, { method: "POST" });
+      const { statuses, busy } = await watch(farm, agent.child.pid ?? 0, async () => {});
+      const starts = await startsOf(farm, "crash");
+      const gaps = starts.slice(1).map((at, i) => at - (starts[i] ?? 0));
+      console.log(`crashes once ready: starts after ${gaps.join(", ")} ms, agent busy ${Math.round(100 * busy)} %`);
+      expect(gaps.length).toBeGreaterThanOrEqual(2);
+      expect(gaps.length).toBeLessThanOrEqual(4);
+      for (const [i, gap] of gaps.entries()) expect(gap).toBeGreaterThan(1_000 * 2 ** i);
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      expect(busy).toBeLessThan(0.5);
+      expect(looked(await farm.residences())).toMatchObject({ twice: [] });
+    },
+  );
 
-  it.each(["dies-ready", "dies-unready"])("(%s) is refused once its failures are used up", async (mode) => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 2, commands: [{ name: "crash", mode }] });
-    const agent = await farm.start();
-    await fetch(`${farm.url}/models/crash/load`, { method: "POST" });
-    const { statuses, busy } = await watch(farm, agent.child.pid ?? 0, async () => {
-      if (mode === "dies-unready") await askChat(farm.url, "crash").answer;
-    });
-    console.log(`${mode}: ${(await startsOf(farm, "crash")).length} starts, agent busy ${Math.round(100 * busy)} %`);
-    expect(await startsOf(farm, "crash")).toHaveLength(3);
-    expect(await askChat(farm.url, "crash").answer).toMatchObject({ status: 503 });
-    expect(await startsOf(farm, "crash")).toHaveLength(3);
-    expect(new Set(statuses)).toEqual(new Set([200]));
-    expect(busy).toBeLessThan(0.5);
-  });
+  itWithCleanup.for(["dies-ready", "dies-unready"])(
+    "(%s) is refused once its failures are used up",
+    async (mode, { cleanup }) => {
+      const farm = await prepareKilledFarm(cleanup, { budget: 2, commands: [{ name: "crash", mode }] });
+      const agent = await farm.start();
+      await fetch(`${farm.url}/models/crash/load`, { method: "POST" });
+      const { statuses, busy } = await watch(farm, agent.child.pid ?? 0, async () => {
+        if (mode === "dies-unready") await askChat(farm.url, "crash").answer;
+      });
+      console.log(`${mode}: ${(await startsOf(farm, "crash")).length} starts, agent busy ${Math.round(100 * busy)} %`);
+      expect(await startsOf(farm, "crash")).toHaveLength(3);
+      expect(await askChat(farm.url, "crash").answer).toMatchObject({ status: 503 });
+      expect(await startsOf(farm, "crash")).toHaveLength(3);
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      expect(busy).toBeLessThan(0.5);
+    },
+  );
 });
 
-it("a load that is not ready in time is taken out of memory again", async () => {
+itWithCleanup.concurrent("a load that is not ready in time is taken out of memory again", async ({ cleanup }) => {
   const farm = await prepareKilledFarm(cleanup, { budget: 0, swap: { timeout: "4s" } });
   await farm.engine.set("load-ms", 60_000);
   await farm.start();
@@ -77,7 +80,7 @@ it("a load that is not ready in time is taken out of memory again", async () => 
   expect(looked(await farm.residences())).toEqual({ most: 1, twice: [] });
 });
 
-it("a child that a command puts outside of its group goes with it", async () => {
+itWithCleanup.concurrent("a child that a command puts outside of its group goes with it", async ({ cleanup }) => {
   const farm = await prepareKilledFarm(cleanup, { budget: 0, commands: [{ name: "forked", mode: "forks" }] });
   const agent = await farm.start();
   for (const model of ["forked", "solo", "forked"]) {
