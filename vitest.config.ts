@@ -17,6 +17,32 @@ const conditions = ["@farmgate/source", "node", "import", "default"];
 const setupFiles = ["./test/harness/property-seed.ts"];
 const source = { ssr: { resolve: { conditions } } };
 
+const UNIT = ["{shared,engines,wire,worker-agent,gateway,simulator,cli}/test/**/*.test.ts"];
+
+/** These measure speed, memory or what the process as a whole does, which must be theirs alone. */
+const ALONE = [
+  "*/test/**/*-speed.test.ts",
+  "gateway/test/hostile-answers.test.ts",
+  "gateway/test/http/door.test.ts",
+  "gateway/test/proxy/{memory,usage-tap,wait-comments}.test.ts",
+  "gateway/test/routing/{affinity,last-copy}.test.ts",
+  "gateway/test/together/redis/redis-faults.test.ts",
+  "gateway/test/translate/read-events.test.ts",
+  "shared/test/body/{damaged-bodies.property,json-body,json-body-size}.test.ts",
+  "shared/test/model-name.test.ts",
+  "simulator/test/server/leaving.test.ts",
+  "wire/test/{broken-heads,connection-limit,gathered-bytes,stalled-callers,tls-door,upstreams}.test.ts",
+  "worker-agent/test/files/leaving-takers.test.ts",
+  "worker-agent/test/swap/run-script.test.ts",
+];
+
+const unit = {
+  setupFiles,
+  testTimeout: 20_000,
+  // By itself it would leave a core of two idle.
+  maxWorkers: "100%",
+};
+
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
@@ -24,13 +50,18 @@ export default defineConfig({
       {
         ...source,
         test: {
-          setupFiles,
+          ...unit,
           name: "unit",
-          include: ["{shared,engines,wire,worker-agent,gateway,simulator,cli}/test/**/*.test.ts"],
-          testTimeout: 20_000,
-          // By itself it would leave a core of two idle.
-          maxWorkers: "100%",
+          include: UNIT,
+          exclude: ALONE,
+          // Half of the time of a file of its own would go into importing the same modules anew. With FARMGATE_RUNS
+          // fast-check is replaced in each file.
+          isolate: process.env["FARMGATE_RUNS"] !== undefined,
         },
+      },
+      {
+        ...source,
+        test: { ...unit, name: "unit-alone", include: ALONE },
       },
       {
         ...source,
