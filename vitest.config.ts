@@ -19,21 +19,19 @@ const source = { ssr: { resolve: { conditions } } };
 
 const UNIT = ["{shared,engines,wire,worker-agent,gateway,simulator,cli}/test/**/*.test.ts"];
 
-/** These measure speed, memory or what the process as a whole does, which must be theirs alone. */
+/** Folders whose tests compute, and leave nothing behind in their modules. */
+const TOGETHER = [
+  "gateway/test/{placement/live,routes,routing,scheduling}/**/*.test.ts",
+  "shared/test/**/*.test.ts",
+  "wire/test/telemetry/**/*.test.ts",
+  "worker-agent/test/serve/**/*.test.ts",
+];
+
+/** These measure speed or memory, which must be theirs alone. */
 const ALONE = [
-  "*/test/**/*-speed.test.ts",
-  "gateway/test/hostile-answers.test.ts",
-  "gateway/test/http/door.test.ts",
-  "gateway/test/proxy/{memory,usage-tap,wait-comments}.test.ts",
-  "gateway/test/routing/{affinity,last-copy}.test.ts",
-  "gateway/test/together/redis/redis-faults.test.ts",
-  "gateway/test/translate/read-events.test.ts",
+  "gateway/test/routing/{affinity,choose-speed,last-copy}.test.ts",
   "shared/test/body/{damaged-bodies.property,json-body,json-body-size}.test.ts",
   "shared/test/model-name.test.ts",
-  "simulator/test/server/leaving.test.ts",
-  "wire/test/{broken-heads,connection-limit,gathered-bytes,stalled-callers,tls-door,upstreams}.test.ts",
-  "worker-agent/test/files/leaving-takers.test.ts",
-  "worker-agent/test/swap/run-script.test.ts",
 ];
 
 const unit = {
@@ -51,13 +49,17 @@ export default defineConfig({
         ...source,
         test: {
           ...unit,
-          name: "unit",
-          include: UNIT,
+          name: "unit-together",
+          include: TOGETHER,
           exclude: ALONE,
           // Half of the time of a file of its own would go into importing the same modules anew. With FARMGATE_RUNS
           // fast-check is replaced in each file.
           isolate: process.env["FARMGATE_RUNS"] !== undefined,
         },
+      },
+      {
+        ...source,
+        test: { ...unit, name: "unit", include: UNIT, exclude: TOGETHER },
       },
       {
         ...source,

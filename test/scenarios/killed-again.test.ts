@@ -1,7 +1,6 @@
-import { describe, expect } from "vitest";
+import { describe, expect, it } from "vitest";
 import { askChat } from "../harness/ask.ts";
-import { itWithCleanup } from "../harness/it-with-cleanup.ts";
-import type { FarmgateProcess } from "../harness/farmgate-process.ts";
+import { cleanupAfter, type FarmgateProcess } from "../harness/farmgate-process.ts";
 import { askAgain, type KilledFarm, looked, prepareKilledFarm } from "../harness/killed-farm.ts";
 import { processesOf } from "../harness/processes-of.ts";
 import { until } from "../harness/until.ts";
@@ -28,8 +27,8 @@ const begun = async (farm: KilledFarm, what: string, model: string) =>
   (await farm.engine.lines()).filter((line) => line.what === what && line.model === model).length;
 
 describe.concurrent("an agent that is killed as it cleans up after one that was killed", () => {
-  itWithCleanup("leaves the command that it was ending to the next one", async ({ cleanup }) => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 0 });
+  it("leaves the command that it was ending to the next one", async ({ onTestFinished }) => {
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0 });
     await farm.engine.set("load-ms", 20_000);
     await farm.engine.set("linger-ms", 4_000);
     const first = await farm.start();
@@ -44,8 +43,8 @@ describe.concurrent("an agent that is killed as it cleans up after one that was 
     expect(await served(farm, farm.run(), ["pair-b", "solo"])).toEqual(ALL_WELL);
   });
 
-  itWithCleanup("leaves the engine that it was unloading to the next one", async ({ cleanup }) => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 0 });
+  it("leaves the engine that it was unloading to the next one", async ({ onTestFinished }) => {
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0 });
     await farm.engine.set("load-ms", 20_000);
     await farm.engine.set("linger-ms", 6_000);
     const first = await farm.start();
@@ -63,24 +62,21 @@ describe.concurrent("an agent that is killed as it cleans up after one that was 
 });
 
 describe.concurrent("a second agent with the same file", () => {
-  itWithCleanup(
-    "fails on the port, and touches neither the first one's command nor its answer",
-    async ({ cleanup }) => {
-      const farm = await prepareKilledFarm(cleanup, { budget: 0 });
-      const first = await farm.start();
-      const asked = askChat(farm.url, "solo", { max_tokens: 400 });
-      await asked.firstByte;
-      const second = farm.run();
-      expect(await second.ended).not.toBe(0);
-      expect(second.output()).toMatch(/in use/);
-      expect(await asked.answer).toMatchObject({ status: 200, complete: true });
-      expect(await begun(farm, "term", "solo")).toBe(0);
-      expect(await served(farm, first, ["solo", "pair-b"])).toEqual(ALL_WELL);
-    },
-  );
+  it("fails on the port, and touches neither the first one's command nor its answer", async ({ onTestFinished }) => {
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0 });
+    const first = await farm.start();
+    const asked = askChat(farm.url, "solo", { max_tokens: 400 });
+    await asked.firstByte;
+    const second = farm.run();
+    expect(await second.ended).not.toBe(0);
+    expect(second.output()).toMatch(/in use/);
+    expect(await asked.answer).toMatchObject({ status: 200, complete: true });
+    expect(await begun(farm, "term", "solo")).toBe(0);
+    expect(await served(farm, first, ["solo", "pair-b"])).toEqual(ALL_WELL);
+  });
 
-  itWithCleanup("fails on the port, and lets the first one's script end", async ({ cleanup }) => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 0 });
+  it("fails on the port, and lets the first one's script end", async ({ onTestFinished }) => {
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0 });
     await farm.hold(8);
     const first = await farm.start();
     const asked = askChat(farm.url, "pair-a");
@@ -95,33 +91,32 @@ describe.concurrent("a second agent with the same file", () => {
 });
 
 describe.concurrent("a new agent beside one that still drains", () => {
-  itWithCleanup(
-    "leaves it its command and its answer, says why it cannot load yet, and takes over when it has gone",
-    async ({ cleanup }) => {
-      const farm = await prepareKilledFarm(cleanup, { budget: 0, drain: "1m" });
-      const first = await farm.start();
-      const asked = askChat(farm.url, "solo", { max_tokens: 1_500 });
-      await asked.firstByte;
-      first.child.kill("SIGTERM");
-      await until(async () => !(await fetch(`${farm.url}/health`).then(Boolean, () => false)), "it takes nothing more");
-      const second = await farm.start();
-      const refused = await askAgain(farm.url, "solo");
-      expect(refused.status).toBe(503);
-      expect(refused.body).toMatch(/something else answers at/);
-      expect(await begun(farm, "term", "solo")).toBe(0);
-      const before = asked.received().length;
-      await until(() => asked.received().length > before, "its answer goes on");
-      asked.leave();
-      expect(await first.ended).toBe(0);
-      const { whole, exit, orphans } = await served(farm, second, ["solo", "pair-b"]);
-      expect({ whole, exit, orphans }).toEqual({ whole: [true, true], exit: 0, orphans: [] });
-    },
-  );
+  it("leaves it its command and its answer, says why it cannot load yet, and takes over when it has gone", async ({
+    onTestFinished,
+  }) => {
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0, drain: "1m" });
+    const first = await farm.start();
+    const asked = askChat(farm.url, "solo", { max_tokens: 1_500 });
+    await asked.firstByte;
+    first.child.kill("SIGTERM");
+    await until(async () => !(await fetch(`${farm.url}/health`).then(Boolean, () => false)), "it takes nothing more");
+    const second = await farm.start();
+    const refused = await askAgain(farm.url, "solo");
+    expect(refused.status).toBe(503);
+    expect(refused.body).toMatch(/something else answers at/);
+    expect(await begun(farm, "term", "solo")).toBe(0);
+    const before = asked.received().length;
+    await until(() => asked.received().length > before, "its answer goes on");
+    asked.leave();
+    expect(await first.ended).toBe(0);
+    const { whole, exit, orphans } = await served(farm, second, ["solo", "pair-b"]);
+    expect({ whole, exit, orphans }).toEqual({ whole: [true, true], exit: 0, orphans: [] });
+  });
 });
 
 describe.concurrent("an agent that is told to stop", () => {
-  itWithCleanup.for(["pair-a", "solo"])("while %s is brought up leaves nothing running", async (model, { cleanup }) => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 0 });
+  it.for(["pair-a", "solo"])("while %s is brought up leaves nothing running", async (model, { onTestFinished }) => {
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0 });
     await farm.engine.set("load-ms", 20_000);
     await farm.hold(20);
     const agent = await farm.start();
@@ -131,30 +126,28 @@ describe.concurrent("an agent that is told to stop", () => {
     expect(await processesOf(farm.folder)).toEqual([]);
   });
 
-  itWithCleanup(
-    "ends a command that takes longer to go than the drain and all margins, rather than leave it",
-    async ({ cleanup }) => {
-      const farm = await prepareKilledFarm(cleanup, { budget: 0, stopGrace: "7s" });
-      await farm.engine.set("linger-ms", 60_000);
-      const agent = await farm.start();
-      expect(await askChat(farm.url, "solo").answer).toMatchObject({ status: 200 });
-      expect(await agent.stop()).toBe(0);
-      expect(await processesOf(farm.folder)).toEqual([]);
-    },
-  );
+  it("ends a command that takes longer to go than the drain and all margins, rather than leave it", async ({
+    onTestFinished,
+  }) => {
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0, stopGrace: "7s" });
+    await farm.engine.set("linger-ms", 60_000);
+    const agent = await farm.start();
+    expect(await askChat(farm.url, "solo").answer).toMatchObject({ status: 200 });
+    expect(await agent.stop()).toBe(0);
+    expect(await processesOf(farm.folder)).toEqual([]);
+  });
 
-  itWithCleanup(
-    "while a script's engine loads leaves it loading, which the next one takes into account",
-    async ({ cleanup }) => {
-      const farm = await prepareKilledFarm(cleanup, { budget: 0 });
-      await farm.engine.set("load-ms", 20_000);
-      const agent = await farm.start();
-      askChat(farm.url, "pair-a");
-      await until(async () => (await farm.script()).includes("end pair-a"), "the script has ended");
-      expect(await agent.stop()).toBe(0);
-      expect(await begun(farm, "out", "pair-a")).toBe(0);
-      await farm.engine.set("load-ms", 200);
-      expect(await served(farm, farm.run(), ["solo", "pair-a"])).toEqual(ALL_WELL);
-    },
-  );
+  it("while a script's engine loads leaves it loading, which the next one takes into account", async ({
+    onTestFinished,
+  }) => {
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0 });
+    await farm.engine.set("load-ms", 20_000);
+    const agent = await farm.start();
+    askChat(farm.url, "pair-a");
+    await until(async () => (await farm.script()).includes("end pair-a"), "the script has ended");
+    expect(await agent.stop()).toBe(0);
+    expect(await begun(farm, "out", "pair-a")).toBe(0);
+    await farm.engine.set("load-ms", 200);
+    expect(await served(farm, farm.run(), ["solo", "pair-a"])).toEqual(ALL_WELL);
+  });
 });

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { describe, expect } from "vitest";
+import { describe, expect, it } from "vitest";
 import { askChat } from "../harness/ask.ts";
-import { itWithCleanup } from "../harness/it-with-cleanup.ts";
+import { cleanupAfter } from "../harness/farmgate-process.ts";
 import { type KilledFarm, looked, prepareKilledFarm } from "../harness/killed-farm.ts";
 
 /** Real time that a crash loop is watched for, in milliseconds. */
@@ -31,30 +31,36 @@ async function watch(farm: KilledFarm, pid: number, also: () => Promise<unknown>
 }
 
 describe.concurrent("a command that crashes each time", () => {
-  itWithCleanup(
-    "after it was ready is started again with growing pauses, and harms no other model",
-    async ({ cleanup }) => {
-      const commands = [{ name: "crash", mode: "dies-ready" }];
-      const farm = await prepareKilledFarm(cleanup, { budget: 2, commands, swap: { failureLimit: 20 } });
-      const agent = await farm.start();
-      await fetch(`${farm.url}/models/crash/load`, { method: "POST" });
-      const { statuses, busy } = await watch(farm, agent.child.pid ?? 0, async () => {});
-      const starts = await startsOf(farm, "crash");
-      const gaps = starts.slice(1).map((at, i) => at - (starts[i] ?? 0));
-      console.log(`crashes once ready: starts after ${gaps.join(", ")} ms, agent busy ${Math.round(100 * busy)} %`);
-      expect(gaps.length).toBeGreaterThanOrEqual(2);
-      expect(gaps.length).toBeLessThanOrEqual(4);
-      for (const [i, gap] of gaps.entries()) expect(gap).toBeGreaterThan(1_000 * 2 ** i);
-      expect(new Set(statuses)).toEqual(new Set([200]));
-      expect(busy).toBeLessThan(0.5);
-      expect(looked(await farm.residences())).toMatchObject({ twice: [] });
-    },
-  );
+  it("after it was ready is started again with growing pauses, and harms no other model", async ({
+    onTestFinished,
+  }) => {
+    const commands = [{ name: "crash", mode: "dies-ready" }];
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), {
+      budget: 2,
+      commands,
+      swap: { failureLimit: 20 },
+    });
+    const agent = await farm.start();
+    await fetch(`${farm.url}/models/crash/load`, { method: "POST" });
+    const { statuses, busy } = await watch(farm, agent.child.pid ?? 0, async () => {});
+    const starts = await startsOf(farm, "crash");
+    const gaps = starts.slice(1).map((at, i) => at - (starts[i] ?? 0));
+    console.log(`crashes once ready: starts after ${gaps.join(", ")} ms, agent busy ${Math.round(100 * busy)} %`);
+    expect(gaps.length).toBeGreaterThanOrEqual(2);
+    expect(gaps.length).toBeLessThanOrEqual(4);
+    for (const [i, gap] of gaps.entries()) expect(gap).toBeGreaterThan(1_000 * 2 ** i);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(busy).toBeLessThan(0.5);
+    expect(looked(await farm.residences())).toMatchObject({ twice: [] });
+  });
 
-  itWithCleanup.for(["dies-ready", "dies-unready"])(
+  it.for(["dies-ready", "dies-unready"])(
     "(%s) is refused once its failures are used up",
-    async (mode, { cleanup }) => {
-      const farm = await prepareKilledFarm(cleanup, { budget: 2, commands: [{ name: "crash", mode }] });
+    async (mode, { onTestFinished }) => {
+      const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), {
+        budget: 2,
+        commands: [{ name: "crash", mode }],
+      });
       const agent = await farm.start();
       await fetch(`${farm.url}/models/crash/load`, { method: "POST" });
       const { statuses, busy } = await watch(farm, agent.child.pid ?? 0, async () => {
@@ -70,8 +76,8 @@ describe.concurrent("a command that crashes each time", () => {
   );
 });
 
-itWithCleanup.concurrent("a load that is not ready in time is taken out of memory again", async ({ cleanup }) => {
-  const farm = await prepareKilledFarm(cleanup, { budget: 0, swap: { timeout: "4s" } });
+it.concurrent("a load that is not ready in time is taken out of memory again", async ({ onTestFinished }) => {
+  const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0, swap: { timeout: "4s" } });
   await farm.engine.set("load-ms", 60_000);
   await farm.start();
   expect(await askChat(farm.url, "pair-a").answer).toMatchObject({ status: 503 });
@@ -80,8 +86,11 @@ itWithCleanup.concurrent("a load that is not ready in time is taken out of memor
   expect(looked(await farm.residences())).toEqual({ most: 1, twice: [] });
 });
 
-itWithCleanup.concurrent("a child that a command puts outside of its group goes with it", async ({ cleanup }) => {
-  const farm = await prepareKilledFarm(cleanup, { budget: 0, commands: [{ name: "forked", mode: "forks" }] });
+it.concurrent("a child that a command puts outside of its group goes with it", async ({ onTestFinished }) => {
+  const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), {
+    budget: 0,
+    commands: [{ name: "forked", mode: "forks" }],
+  });
   const agent = await farm.start();
   for (const model of ["forked", "solo", "forked"]) {
     expect(await askChat(farm.url, model).answer).toMatchObject({ status: 200, complete: true });

@@ -1,6 +1,6 @@
-import { describe, expect } from "vitest";
+import { describe, expect, it } from "vitest";
 import { askChat } from "../harness/ask.ts";
-import { itWithCleanup } from "../harness/it-with-cleanup.ts";
+import { cleanupAfter } from "../harness/farmgate-process.ts";
 import { askAgain, type KilledFarm, looked, prepareKilledFarm } from "../harness/killed-farm.ts";
 import { until } from "../harness/until.ts";
 
@@ -165,11 +165,11 @@ describe.concurrent.each(MOMENTS)("an agent that is killed while $when", ({ when
     other: { budget: 0, asked: [...others, model] },
     together: { budget: 2, asked: [...others, model] },
   };
-  itWithCleanup.for(WAYS.filter((way) => ALL || way === worst))(
+  it.for(WAYS.filter((way) => ALL || way === worst))(
     "leaves no engine too many for the next one (first asked for: %s)",
-    async (way, { cleanup }) => {
+    async (way, { onTestFinished }) => {
       const { budget, asked } = ways[way];
-      const farm = await prepareKilledFarm(cleanup, { budget });
+      const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget });
       const killed = await farm.start();
       await reach(farm);
       killed.child.kill("SIGKILL");

@@ -1,9 +1,11 @@
 import { setTimeout as after } from "node:timers/promises";
-import { describe, expect } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { startAgentFarm } from "../harness/agent-farm.ts";
 import { type Answer, askChat } from "../harness/ask.ts";
-import { itWithCleanup } from "../harness/it-with-cleanup.ts";
-import type { Cleanup } from "../harness/farmgate-process.ts";
+import { Cleanup } from "../harness/farmgate-process.ts";
+
+const cleanup = new Cleanup();
+afterEach(() => cleanup.run());
 
 const ANSWER = { max_tokens: 160 }; // 800 ms at 200 tokens a second
 const LOAD = "400ms";
@@ -16,7 +18,7 @@ const BURSTS = [
 ];
 
 /** The bursts beside a stream for `chat` of so many requests; null: until the bursts are answered. */
-async function serve(cleanup: Cleanup, policy: string, requests: number | null) {
+async function serve(policy: string, requests: number | null) {
   const models = ["chat", "code", "tools"];
   const flags = { load: LOAD, slots: 4, tokensPerSecond: 200 };
   const farm = await startAgentFarm(cleanup, models, flags, { policy, maxWait: "500ms" });
@@ -48,26 +50,19 @@ async function serve(cleanup: Cleanup, policy: string, requests: number | null) 
 }
 
 describe("two bursts for three models beside a stream that never pauses", () => {
-  itWithCleanup(
-    "cost the greedy rule fewer loads than arrival order and shorter waits than endless collation",
-    async ({ cleanup }) => {
-      const greedy = await serve(cleanup, "greedy", null);
-      await cleanup.run();
-      const [fifo, collate] = await Promise.all([
-        serve(cleanup, "fifo", greedy.streamed),
-        serve(cleanup, "collate", greedy.streamed),
-      ]);
-      const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
-      console.log(`${greedy.asked} requests for three models with loads of ${LOAD}, real processes`);
-      console.log("| policy | loads | makespan | longest wait | mean wait |\n| --- | ---: | ---: | ---: | ---: |");
-      for (const [policy, { loads, makespan, longestWait, meanWait }] of Object.entries({ greedy, fifo, collate })) {
-        console.log(`| ${policy} | ${loads} | ${[makespan, longestWait, meanWait].map(seconds).join(" | ")} |`);
-      }
-      for (const { served } of [greedy, fifo, collate]) expect(served).toBe(greedy.asked);
-      expect(greedy.loads).toBeLessThan(fifo.loads);
-      expect(greedy.makespan).toBeLessThan(fifo.makespan);
-      expect(greedy.longestWait).toBeLessThan(collate.longestWait);
-    },
-    240_000,
-  );
+  it("cost the greedy rule fewer loads than arrival order and shorter waits than endless collation", async () => {
+    const greedy = await serve("greedy", null);
+    await cleanup.run();
+    const [fifo, collate] = await Promise.all([serve("fifo", greedy.streamed), serve("collate", greedy.streamed)]);
+    const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+    console.log(`${greedy.asked} requests for three models with loads of ${LOAD}, real processes`);
+    console.log("| policy | loads | makespan | longest wait | mean wait |\n| --- | ---: | ---: | ---: | ---: |");
+    for (const [policy, { loads, makespan, longestWait, meanWait }] of Object.entries({ greedy, fifo, collate })) {
+      console.log(`| ${policy} | ${loads} | ${[makespan, longestWait, meanWait].map(seconds).join(" | ")} |`);
+    }
+    for (const { served } of [greedy, fifo, collate]) expect(served).toBe(greedy.asked);
+    expect(greedy.loads).toBeLessThan(fifo.loads);
+    expect(greedy.makespan).toBeLessThan(fifo.makespan);
+    expect(greedy.longestWait).toBeLessThan(collate.longestWait);
+  }, 240_000);
 });
