@@ -23,7 +23,7 @@ export function manifestOf(root, workspaces, lock, imported) {
     type,
     engines: root.engines,
     bin,
-    files: ["dist", "demo", "docs", "deploy", "CHANGELOG.md"],
+    files: ["dist", "demo", "docs", "deploy", "docker-compose.yml", ".env.example", "CHANGELOG.md"],
     dependencies: needed,
     ...(Object.keys(optional).length > 0 && { optionalDependencies: optional }),
   };

@@ -25,8 +25,8 @@ if (!changes.includes(`\n## [${manifest.version}]`))
   throw new Error(`CHANGELOG.md says nothing of ${manifest.version}`);
 await writeFile(join(PACKAGE, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 await cp(join(ROOT, "cli/README.md"), join(PACKAGE, "README.md"));
-for (const one of ["LICENSE", "CHANGELOG.md", "docs", "deploy/examples"]) {
-  await cp(join(ROOT, one), join(PACKAGE, one), { recursive: true });
+for (const one of ["LICENSE", "CHANGELOG.md", "docs", "deploy", "docker-compose.yml", ".env.example"]) {
+  await cp(join(ROOT, one), join(PACKAGE, one), { recursive: true, filter: (path) => !path.endsWith(".test.yml") });
 }
 await rm(join(PACKAGE, "docs/releasing.md"), { force: true });
 await cp(join(ROOT, "cli/demo"), join(PACKAGE, "demo"), { recursive: true });

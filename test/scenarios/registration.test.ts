@@ -81,6 +81,13 @@ async function agent(file: object, more: Partial<AgentOptions> = {}) {
 const engine = (tokensPerSecond = 0) =>
   startTestEngine(cleanup, { models: ["m"], load: "0ms", slots: 8, tokensPerSecond });
 
+/** The workers that have the first model of the list loaded. */
+async function warmAt(door: { url: string }): Promise<string[]> {
+  const answer = await fetch(`${door.url}/v1/models`, { headers: { authorization: "Bearer root-key" } });
+  const { data } = (await answer.json()) as { data: { farmgate: { warm: string[] } }[] };
+  return data[0]?.farmgate.warm ?? [];
+}
+
 async function workers({ url }: { url: string }): Promise<Worker[]> {
   return (await getJson<{ workers: Worker[] }>(`${url}/farm/workers`, "root-key")).workers;
 }
@@ -169,6 +176,7 @@ describe("an agent that registers", () => {
     ];
     await hasHealthy(door, "a", "b");
     await until(async () => (await chat(door).answer).status === 200, "it answers");
+    await until(async () => (await warmAt(door)).length === 2, "both are known to have it loaded");
     const long = Array.from({ length: 4 }, () => chat(door, { max_tokens: 50 }));
     await Promise.all(long.map(({ firstByte }) => firstByte));
     const closing = a.close();
