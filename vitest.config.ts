@@ -1,22 +1,69 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** These wait for longest. They start first, so that the other files run beside them and none is left to run alone. */
+const LONGEST = ["policies", "wedged-model", "killed-again", "killed-restart", "killed-commands"].map(
+  (name) => `/test/scenarios/${name}.test.ts`,
+);
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => Number(LONGEST.some((name) => moduleId.endsWith(name)));
+    return (await super.sort(files)).toSorted((a, b) => isLong(b) - isLong(a));
+  }
+}
 
 const conditions = ["@farmgate/source", "node", "import", "default"];
 const setupFiles = ["./test/harness/property-seed.ts"];
 const source = { ssr: { resolve: { conditions } } };
 
+const UNIT = ["{shared,engines,wire,worker-agent,gateway,simulator,cli}/test/**/*.test.ts"];
+
+/** Folders whose tests compute, and leave nothing behind in their modules. */
+const TOGETHER = [
+  "gateway/test/{placement/live,routes,routing,scheduling}/**/*.test.ts",
+  "shared/test/**/*.test.ts",
+  "wire/test/telemetry/**/*.test.ts",
+  "worker-agent/test/serve/**/*.test.ts",
+];
+
+/** These measure speed or memory, which must be theirs alone. */
+const ALONE = [
+  "gateway/test/routing/{affinity,choose-speed,last-copy}.test.ts",
+  "shared/test/body/{damaged-bodies.property,json-body,json-body-size}.test.ts",
+  "shared/test/model-name.test.ts",
+];
+
+const unit = {
+  setupFiles,
+  testTimeout: 20_000,
+  // By itself it would leave a core of two idle.
+  maxWorkers: "100%",
+};
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         ...source,
         test: {
-          setupFiles,
-          name: "unit",
-          include: ["{shared,engines,wire,worker-agent,gateway,simulator,cli}/test/**/*.test.ts"],
-          testTimeout: 20_000,
-          // By itself it would leave a core of two idle.
-          maxWorkers: "100%",
+          ...unit,
+          name: "unit-together",
+          include: TOGETHER,
+          exclude: ALONE,
+          // Half of the time of a file of its own would go into importing the same modules anew. With FARMGATE_RUNS
+          // fast-check is replaced in each file.
+          isolate: process.env["FARMGATE_RUNS"] !== undefined,
         },
+      },
+      {
+        ...source,
+        test: { ...unit, name: "unit", include: UNIT, exclude: TOGETHER },
+      },
+      {
+        ...source,
+        test: { ...unit, name: "unit-alone", include: ALONE },
       },
       {
         ...source,
@@ -29,6 +76,8 @@ export default defineConfig({
           hookTimeout: 60_000,
           // Real processes that mostly wait: more than three files at a time would stretch what they measure.
           maxWorkers: 3,
+          // Of the cases of one file that may run at once.
+          maxConcurrency: 3,
           sequence: { groupOrder: 1 },
         },
       },

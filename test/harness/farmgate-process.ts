@@ -99,3 +99,10 @@ export class Cleanup {
     return Object.assign(started, { url, folder, file });
   }
 }
+
+/** One for a test that runs beside others of its file: `afterEach` would end what those have started. */
+export function cleanupAfter(onTestFinished: (end: () => Promise<void>) => void): Cleanup {
+  const cleanup = new Cleanup();
+  onTestFinished(() => cleanup.run());
+  return cleanup;
+}

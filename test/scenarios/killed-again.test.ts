@@ -1,12 +1,9 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { askChat } from "../harness/ask.ts";
-import { Cleanup, type FarmgateProcess } from "../harness/farmgate-process.ts";
+import { cleanupAfter, type FarmgateProcess } from "../harness/farmgate-process.ts";
 import { askAgain, type KilledFarm, looked, prepareKilledFarm } from "../harness/killed-farm.ts";
 import { processesOf } from "../harness/processes-of.ts";
 import { until } from "../harness/until.ts";
-
-const cleanup = new Cleanup();
-afterEach(() => cleanup.run());
 
 async function kill(agent: FarmgateProcess): Promise<void> {
   agent.child.kill("SIGKILL");
@@ -29,9 +26,9 @@ const ALL_WELL = { whole: [true, true], exit: 0, most: 1, twice: [], orphans: []
 const begun = async (farm: KilledFarm, what: string, model: string) =>
   (await farm.engine.lines()).filter((line) => line.what === what && line.model === model).length;
 
-describe("an agent that is killed as it cleans up after one that was killed", () => {
-  it("leaves the command that it was ending to the next one", async () => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 0 });
+describe.concurrent("an agent that is killed as it cleans up after one that was killed", () => {
+  it("leaves the command that it was ending to the next one", async ({ onTestFinished }) => {
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0 });
     await farm.engine.set("load-ms", 20_000);
     await farm.engine.set("linger-ms", 4_000);
     const first = await farm.start();
@@ -46,8 +43,8 @@ describe("an agent that is killed as it cleans up after one that was killed", ()
     expect(await served(farm, farm.run(), ["pair-b", "solo"])).toEqual(ALL_WELL);
   });
 
-  it("leaves the engine that it was unloading to the next one", async () => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 0 });
+  it("leaves the engine that it was unloading to the next one", async ({ onTestFinished }) => {
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0 });
     await farm.engine.set("load-ms", 20_000);
     await farm.engine.set("linger-ms", 6_000);
     const first = await farm.start();
@@ -64,9 +61,9 @@ describe("an agent that is killed as it cleans up after one that was killed", ()
   });
 });
 
-describe("a second agent with the same file", () => {
-  it("fails on the port, and touches neither the first one's command nor its answer", async () => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 0 });
+describe.concurrent("a second agent with the same file", () => {
+  it("fails on the port, and touches neither the first one's command nor its answer", async ({ onTestFinished }) => {
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0 });
     const first = await farm.start();
     const asked = askChat(farm.url, "solo", { max_tokens: 400 });
     await asked.firstByte;
@@ -78,8 +75,8 @@ describe("a second agent with the same file", () => {
     expect(await served(farm, first, ["solo", "pair-b"])).toEqual(ALL_WELL);
   });
 
-  it("fails on the port, and lets the first one's script end", async () => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 0 });
+  it("fails on the port, and lets the first one's script end", async ({ onTestFinished }) => {
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0 });
     await farm.hold(8);
     const first = await farm.start();
     const asked = askChat(farm.url, "pair-a");
@@ -93,9 +90,11 @@ describe("a second agent with the same file", () => {
   });
 });
 
-describe("a new agent beside one that still drains", () => {
-  it("leaves it its command and its answer, says why it cannot load yet, and takes over when it has gone", async () => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 0, drain: "1m" });
+describe.concurrent("a new agent beside one that still drains", () => {
+  it("leaves it its command and its answer, says why it cannot load yet, and takes over when it has gone", async ({
+    onTestFinished,
+  }) => {
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0, drain: "1m" });
     const first = await farm.start();
     const asked = askChat(farm.url, "solo", { max_tokens: 1_500 });
     await asked.firstByte;
@@ -115,9 +114,9 @@ describe("a new agent beside one that still drains", () => {
   });
 });
 
-describe("an agent that is told to stop", () => {
-  it.each(["pair-a", "solo"])("while %s is brought up leaves nothing running", async (model) => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 0 });
+describe.concurrent("an agent that is told to stop", () => {
+  it.for(["pair-a", "solo"])("while %s is brought up leaves nothing running", async (model, { onTestFinished }) => {
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0 });
     await farm.engine.set("load-ms", 20_000);
     await farm.hold(20);
     const agent = await farm.start();
@@ -127,8 +126,10 @@ describe("an agent that is told to stop", () => {
     expect(await processesOf(farm.folder)).toEqual([]);
   });
 
-  it("ends a command that takes longer to go than the drain and all margins, rather than leave it", async () => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 0, stopGrace: "7s" });
+  it("ends a command that takes longer to go than the drain and all margins, rather than leave it", async ({
+    onTestFinished,
+  }) => {
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0, stopGrace: "7s" });
     await farm.engine.set("linger-ms", 60_000);
     const agent = await farm.start();
     expect(await askChat(farm.url, "solo").answer).toMatchObject({ status: 200 });
@@ -136,8 +137,10 @@ describe("an agent that is told to stop", () => {
     expect(await processesOf(farm.folder)).toEqual([]);
   });
 
-  it("while a script's engine loads leaves it loading, which the next one takes into account", async () => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 0 });
+  it("while a script's engine loads leaves it loading, which the next one takes into account", async ({
+    onTestFinished,
+  }) => {
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0 });
     await farm.engine.set("load-ms", 20_000);
     const agent = await farm.start();
     askChat(farm.url, "pair-a");

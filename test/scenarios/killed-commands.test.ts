@@ -1,11 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { askChat } from "../harness/ask.ts";
-import { Cleanup } from "../harness/farmgate-process.ts";
+import { cleanupAfter } from "../harness/farmgate-process.ts";
 import { type KilledFarm, looked, prepareKilledFarm } from "../harness/killed-farm.ts";
-
-const cleanup = new Cleanup();
-afterEach(() => cleanup.run());
 
 /** Real time that a crash loop is watched for, in milliseconds. */
 const WATCHED_MS = 9_000;
@@ -33,10 +30,16 @@ async function watch(farm: KilledFarm, pid: number, also: () => Promise<unknown>
   return { statuses, busy: ((await processorMs(pid)) - before) / (performance.now() - beganAt) };
 }
 
-describe("a command that crashes each time", () => {
-  it("after it was ready is started again with growing pauses, and harms no other model", async () => {
+describe.concurrent("a command that crashes each time", () => {
+  it("after it was ready is started again with growing pauses, and harms no other model", async ({
+    onTestFinished,
+  }) => {
     const commands = [{ name: "crash", mode: "dies-ready" }];
-    const farm = await prepareKilledFarm(cleanup, { budget: 2, commands, swap: { failureLimit: 20 } });
+    const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), {
+      budget: 2,
+      commands,
+      swap: { failureLimit: 20 },
+    });
     const agent = await farm.start();
     await fetch(`${farm.url}/models/crash/load`, { method: "POST" });
     const { statuses, busy } = await watch(farm, agent.child.pid ?? 0, async () => {});
@@ -51,24 +54,30 @@ describe("a command that crashes each time", () => {
     expect(looked(await farm.residences())).toMatchObject({ twice: [] });
   });
 
-  it.each(["dies-ready", "dies-unready"])("(%s) is refused once its failures are used up", async (mode) => {
-    const farm = await prepareKilledFarm(cleanup, { budget: 2, commands: [{ name: "crash", mode }] });
-    const agent = await farm.start();
-    await fetch(`${farm.url}/models/crash/load`, { method: "POST" });
-    const { statuses, busy } = await watch(farm, agent.child.pid ?? 0, async () => {
-      if (mode === "dies-unready") await askChat(farm.url, "crash").answer;
-    });
-    console.log(`${mode}: ${(await startsOf(farm, "crash")).length} starts, agent busy ${Math.round(100 * busy)} %`);
-    expect(await startsOf(farm, "crash")).toHaveLength(3);
-    expect(await askChat(farm.url, "crash").answer).toMatchObject({ status: 503 });
-    expect(await startsOf(farm, "crash")).toHaveLength(3);
-    expect(new Set(statuses)).toEqual(new Set([200]));
-    expect(busy).toBeLessThan(0.5);
-  });
+  it.for(["dies-ready", "dies-unready"])(
+    "(%s) is refused once its failures are used up",
+    async (mode, { onTestFinished }) => {
+      const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), {
+        budget: 2,
+        commands: [{ name: "crash", mode }],
+      });
+      const agent = await farm.start();
+      await fetch(`${farm.url}/models/crash/load`, { method: "POST" });
+      const { statuses, busy } = await watch(farm, agent.child.pid ?? 0, async () => {
+        if (mode === "dies-unready") await askChat(farm.url, "crash").answer;
+      });
+      console.log(`${mode}: ${(await startsOf(farm, "crash")).length} starts, agent busy ${Math.round(100 * busy)} %`);
+      expect(await startsOf(farm, "crash")).toHaveLength(3);
+      expect(await askChat(farm.url, "crash").answer).toMatchObject({ status: 503 });
+      expect(await startsOf(farm, "crash")).toHaveLength(3);
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      expect(busy).toBeLessThan(0.5);
+    },
+  );
 });
 
-it("a load that is not ready in time is taken out of memory again", async () => {
-  const farm = await prepareKilledFarm(cleanup, { budget: 0, swap: { timeout: "4s" } });
+it.concurrent("a load that is not ready in time is taken out of memory again", async ({ onTestFinished }) => {
+  const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget: 0, swap: { timeout: "4s" } });
   await farm.engine.set("load-ms", 60_000);
   await farm.start();
   expect(await askChat(farm.url, "pair-a").answer).toMatchObject({ status: 503 });
@@ -77,8 +86,11 @@ it("a load that is not ready in time is taken out of memory again", async () => 
   expect(looked(await farm.residences())).toEqual({ most: 1, twice: [] });
 });
 
-it("a child that a command puts outside of its group goes with it", async () => {
-  const farm = await prepareKilledFarm(cleanup, { budget: 0, commands: [{ name: "forked", mode: "forks" }] });
+it.concurrent("a child that a command puts outside of its group goes with it", async ({ onTestFinished }) => {
+  const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), {
+    budget: 0,
+    commands: [{ name: "forked", mode: "forks" }],
+  });
   const agent = await farm.start();
   for (const model of ["forked", "solo", "forked"]) {
     expect(await askChat(farm.url, model).answer).toMatchObject({ status: 200, complete: true });

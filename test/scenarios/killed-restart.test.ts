@@ -1,11 +1,8 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { askChat } from "../harness/ask.ts";
-import { Cleanup } from "../harness/farmgate-process.ts";
+import { cleanupAfter } from "../harness/farmgate-process.ts";
 import { askAgain, type KilledFarm, looked, prepareKilledFarm } from "../harness/killed-farm.ts";
 import { until } from "../harness/until.ts";
-
-const cleanup = new Cleanup();
-afterEach(() => cleanup.run());
 
 const LONG = { max_tokens: 500 };
 
@@ -161,18 +158,18 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
 /** `FARMGATE_KILLED=all` tries each moment in all ways; else only in that which has most to go wrong. */
 const ALL = process.env["FARMGATE_KILLED"] === "all";
 
-describe.each(MOMENTS)("an agent that is killed while $when", ({ when, model, worst, reach }) => {
+describe.concurrent.each(MOMENTS)("an agent that is killed while $when", ({ when, model, worst, reach }) => {
   const others = OTHERS[model] ?? [];
   const ways = {
     same: { budget: 0, asked: [model, ...others] },
     other: { budget: 0, asked: [...others, model] },
     together: { budget: 2, asked: [...others, model] },
   };
-  it.each(WAYS.filter((way) => ALL || way === worst))(
+  it.for(WAYS.filter((way) => ALL || way === worst))(
     "leaves no engine too many for the next one (first asked for: %s)",
-    async (way) => {
+    async (way, { onTestFinished }) => {
       const { budget, asked } = ways[way];
-      const farm = await prepareKilledFarm(cleanup, { budget });
+      const farm = await prepareKilledFarm(cleanupAfter(onTestFinished), { budget });
       const killed = await farm.start();
       await reach(farm);
       killed.child.kill("SIGKILL");

@@ -37,7 +37,6 @@ async function serve(policy: string, requests: number | null) {
   }
   const answers = [...(await bursts), ...(await Promise.all(stream))];
   const loads = (await farm.health()).swaps - before;
-  await cleanup.run();
   const waits = answers.map(({ sentAt, firstByteAt }) => firstByteAt - sentAt);
   return {
     asked: answers.length,
@@ -53,7 +52,8 @@ async function serve(policy: string, requests: number | null) {
 describe("two bursts for three models beside a stream that never pauses", () => {
   it("cost the greedy rule fewer loads than arrival order and shorter waits than endless collation", async () => {
     const greedy = await serve("greedy", null);
-    const [fifo, collate] = [await serve("fifo", greedy.streamed), await serve("collate", greedy.streamed)];
+    await cleanup.run();
+    const [fifo, collate] = await Promise.all([serve("fifo", greedy.streamed), serve("collate", greedy.streamed)]);
     const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
     console.log(`${greedy.asked} requests for three models with loads of ${LOAD}, real processes`);
     console.log("| policy | loads | makespan | longest wait | mean wait |\n| --- | ---: | ---: | ---: | ---: |");
