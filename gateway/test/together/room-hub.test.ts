@@ -69,6 +69,7 @@ describe("gateways that meet in a room", () => {
     a.tell(NEWS);
     expect(await a.ask({ kind: "requests" }, 60_000)).toEqual(new Map([["b", { to: "a" }]]));
     expect(await a.ask({ kind: "metrics" }, 60_000)).toEqual(new Map());
+    await until("the news is heard", () => heard.length > 0);
     expect(heard).toEqual(["unregistered from a"]);
   });
 
