@@ -21,14 +21,17 @@ const UNIT = ["{shared,engines,wire,worker-agent,gateway,simulator,cli}/test/**/
 
 /** Folders whose tests compute, and leave nothing behind in their modules. */
 const TOGETHER = [
-  "gateway/test/{placement/live,routes,routing,scheduling}/**/*.test.ts",
+  "engines/test/**/*.test.ts",
+  "gateway/test/{placement/{live,oracle,pools},routes,routing,scheduling,translate}/**/*.test.ts",
   "shared/test/**/*.test.ts",
   "wire/test/telemetry/**/*.test.ts",
-  "worker-agent/test/serve/**/*.test.ts",
+  "simulator/test/{cluster,decide,lan,report,trace,virtual}/**/*.test.ts",
+  "worker-agent/test/{queue,serve}/**/*.test.ts",
 ];
 
 /** These measure speed or memory, which must be theirs alone. */
 const ALONE = [
+  "gateway/test/placement/pools/plan-speed.test.ts",
   "gateway/test/routing/{affinity,choose-speed,last-copy}.test.ts",
   "shared/test/body/{damaged-bodies.property,json-body,json-body-size}.test.ts",
   "shared/test/model-name.test.ts",

@@ -30,7 +30,7 @@ it.each<[Strategy, string]>([
   }
   const median = times.sort((a, b) => a - b)[times.length >> 1] ?? 0;
   // The aim is 0.1 ms on a quiet machine; the ceiling leaves room for a busy one.
-  expect(median).toBeLessThan(1);
+  expect(median).toBeLessThan(5);
 });
 
 it("chooses at once where every leading worker is full and must be weighed against the cold ones", () => {

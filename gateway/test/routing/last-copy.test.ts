@@ -142,5 +142,5 @@ it("costs a choice among 1,000 cold workers little", () => {
   }
   const median = times.sort((x, y) => x - y)[times.length >> 1] ?? 0;
   // The aim is 0.1 ms on a quiet machine; the ceiling leaves room for a busy one.
-  expect(median).toBeLessThan(1);
+  expect(median).toBeLessThan(5);
 });
