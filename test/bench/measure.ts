@@ -38,7 +38,8 @@ export async function measure(options: Options, children: Children, say: (line: 
     stubPort,
     targets,
     freshGateway: (processes) => startGateway(children, stubPort, options.gateway, processes),
-    endGateway: (gateway) => children.end(gateway.child),
+    freshNginx: (processes) => startNginx(children, stubPort, processes),
+    end: ({ child }) => children.end(child),
     note: (text) => notes.push(text),
     failures: (scenario, target, { failures }) => {
       const where = target === undefined ? scenario : `${scenario} through ${target.name}`;

@@ -6,6 +6,8 @@ export interface Plan {
   /** Rounds before those, thrown away. */
   warmups: number;
   shortAnswers: { connections: number; warmupMs: number; windowMs: number };
+  /** Answers before it is measured, of each gateway and nginx, or so long at most. */
+  processes: { warmupAnswers: number; warmupMostMs: number };
   streamedChunks: { streams: number; rampMs: number; warmupMs: number; windowMs: number };
   firstByte: { warmups: number; count: number; pauseMs: number };
   longPrompts: { rounds: number; perSecond: number; warmupMs: number; windowMs: number };
@@ -19,6 +21,7 @@ export const fullPlan: Plan = {
   rounds: 7,
   warmups: 4,
   shortAnswers: { connections: 16, warmupMs: 200, windowMs: 1_500 },
+  processes: { warmupAnswers: 20_000, warmupMostMs: 15_000 },
   streamedChunks: { streams: 60, rampMs: 200, warmupMs: 300, windowMs: 2_500 },
   firstByte: { warmups: 50, count: 300, pauseMs: 3 },
   longPrompts: { rounds: 4, perSecond: 130, warmupMs: 500, windowMs: 2_000 },
@@ -31,6 +34,7 @@ export const quickPlan: Plan = {
   rounds: 3,
   warmups: 2,
   shortAnswers: { connections: 16, warmupMs: 150, windowMs: 600 },
+  processes: { warmupAnswers: 10_000, warmupMostMs: 8_000 },
   streamedChunks: { streams: 60, rampMs: 150, warmupMs: 150, windowMs: 800 },
   firstByte: { warmups: 30, count: 100, pauseMs: 2 },
   longPrompts: { rounds: 2, perSecond: 130, warmupMs: 200, windowMs: 700 },

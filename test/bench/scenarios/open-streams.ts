@@ -19,7 +19,7 @@ export const openStreams: Scenario = async (bench) => {
   try {
     return await measure(bench, gateway);
   } finally {
-    await bench.endGateway(gateway);
+    await bench.end(gateway);
   }
 };
 

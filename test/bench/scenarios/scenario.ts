@@ -11,9 +11,11 @@ export interface Bench {
   stubPort: number;
   /** The proxies in the order in which each round goes through them. */
   targets: Target[];
-  /** A gateway that has served nothing yet; of several processes it has two workers, both of them the stub. */
+  /** A gateway that has served nothing yet. With `processes` it has two workers, both of them the stub. */
   freshGateway(processes?: number): Promise<Target>;
-  endGateway(gateway: Target): Promise<void>;
+  /** One more nginx; undefined where there is none on this machine. */
+  freshNginx(processes: number): Promise<Target | undefined>;
+  end(fresh: Target): Promise<void>;
   /** Something that a reader of the figures must know. */
   note(text: string): void;
   /** Notes the failures of an outcome, if it has any; no target: several were asked. */

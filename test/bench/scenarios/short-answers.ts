@@ -24,13 +24,20 @@ export const shortAnswers: Scenario = async (bench) => {
   ];
 };
 
+interface ShortAnswers {
+  answers: number;
+  cpuUs: number;
+  perSecond: number;
+}
+
 /** One round of it. */
-export async function shortAnswersOf(bench: Bench, target: Target): Promise<{ cpuUs: number; perSecond: number }> {
+export async function shortAnswersOf(bench: Bench, target: Target): Promise<ShortAnswers> {
   let cpu = 0;
   const outcome = await bench.load.run(
     { kind: "closed-loop", port: target.port, body: shortBody, ...bench.plan.shortAnswers },
     { onOpen: () => (cpu -= cpuMs(target.pid)), onClose: () => (cpu += cpuMs(target.pid)) },
   );
   bench.failures("short answers", target, outcome);
-  return { cpuUs: (cpu * 1_000) / outcome.answers, perSecond: (outcome.answers * 1_000) / outcome.ms };
+  const { answers } = outcome;
+  return { answers, cpuUs: (cpu * 1_000) / answers, perSecond: (answers * 1_000) / outcome.ms };
 }

@@ -16,10 +16,10 @@ export interface GatewayPlace {
   config: string;
 }
 
-function gatewayConfig(place: GatewayPlace, processes: number): string {
-  const workers = processes === 1 ? ["stub"] : ["stub", "again"];
+function gatewayConfig(place: GatewayPlace, processes: number | null): string {
+  const workers = processes === null ? ["stub"] : ["stub", "again"];
   return `listen: { host: 127.0.0.1, port: ${place.port} }
-processes: ${processes}
+processes: ${processes ?? 1}
 workers:
 ${workers.map((name) => `  - { name: ${name}, url: "${place.upstream}", engine: vllm }\n`).join("")}`;
 }
@@ -42,7 +42,7 @@ export async function startGateway(
   children: Children,
   upstreamPort: number,
   template?: string,
-  processes: number = 1,
+  processes: number | null = null,
 ): Promise<Target> {
   const [port = 0] = await freePorts(1);
   const config = join(children.folder, `gateway-${port}.yaml`);

@@ -6,11 +6,11 @@ import { findProgram } from "./find-program.ts";
 import { ready } from "./target.ts";
 import type { Target } from "./target.ts";
 
-/** nginx as one would set it up before a model server: one worker, no buffering, kept connections. */
-function nginxConfig(folder: string, port: number, upstreamPort: number): string {
+/** nginx as one would set it up before a model server: no buffering, kept connections. */
+function nginxConfig(folder: string, port: number, upstreamPort: number, processes: number): string {
   return `
 daemon off;
-worker_processes 1;
+worker_processes ${processes};
 pid ${folder}/nginx.pid;
 error_log ${folder}/error.log error;
 events { worker_connections 1024; }
@@ -45,14 +45,18 @@ http {
 }
 
 /** Undefined where nginx is not installed. */
-export async function startNginx(children: Children, upstreamPort: number): Promise<Target | undefined> {
+export async function startNginx(
+  children: Children,
+  upstreamPort: number,
+  processes: number = 1,
+): Promise<Target | undefined> {
   const program = findProgram("nginx");
   if (program === undefined) return undefined;
   const [port = 0] = await freePorts(1);
-  const folder = join(children.folder, "nginx");
+  const folder = join(children.folder, `nginx-${port}`);
   mkdirSync(folder);
   const config = join(folder, "nginx.conf");
-  writeFileSync(config, nginxConfig(folder, port, upstreamPort));
+  writeFileSync(config, nginxConfig(folder, port, upstreamPort, processes));
   const child = children.spawn("nginx", program, ["-p", folder, "-c", config, "-e", join(folder, "start.log")]);
   return ready(children, "nginx", port, child);
 }
