@@ -58,6 +58,8 @@ export async function farmRig({ root, folder, env, engines, ports }) {
     listen: { host: "127.0.0.1", port: ports.gateway },
     health: { interval: "250ms", timeout: "2s", unhealthyAfter: 3 },
     workers: [{ name: WORKER, url: agentUrl, engine: "agent" }],
+    // With a comment line the answer's head leaves before it is known who answers, and a slow machine waits long.
+    sseComments: 0,
     drain: "5s",
   });
 

@@ -106,7 +106,7 @@ async function allAtOnce(farm) {
   const others = [];
   /** @type {Promise<number> | undefined} */
   let waiting;
-  const opening = await tell(farm, "story-a", PROMPT, { max_tokens: 3000, ignore_eos: true }, () => {
+  const opening = await tell(farm, "story-a", PROMPT, { max_tokens: 1500, ignore_eos: true }, () => {
     if (waiting) return;
     others.push(tell(farm, "story-b", "Lily and Tom went to the park"), tell(farm, "story-a", "One day, a little dog"));
     others.push(tell(farm, "story-b", "The cat was very sad"), tell(farm, "story-a", "Tim had a red ball"));
