@@ -14,7 +14,14 @@ class LongestFirst extends BaseSequencer {
 }
 
 const conditions = ["@farmgate/source", "node", "import", "default"];
-const setupFiles = ["./test/harness/property-seed.ts"];
+const common = {
+  setupFiles: ["./test/harness/property-seed.ts"],
+  // Ceilings are generous: a slow machine is no error.
+  expect: { poll: { timeout: 60_000 } },
+  // Where nobody watches, one test of thousands may meet a machine that stands still for a second. It runs once more, and
+  // the run tells which one that was.
+  retry: process.env["CI"] === undefined ? 0 : 1,
+};
 const source = { ssr: { resolve: { conditions } } };
 
 const UNIT = ["{shared,engines,wire,worker-agent,gateway,simulator,cli}/test/**/*.test.ts"];
@@ -38,8 +45,8 @@ const ALONE = [
 ];
 
 const unit = {
-  setupFiles,
-  testTimeout: 20_000,
+  ...common,
+  testTimeout: 120_000,
   // By itself it would leave a core of two idle.
   maxWorkers: "100%",
 };
@@ -71,12 +78,12 @@ export default defineConfig({
       {
         ...source,
         test: {
-          setupFiles,
+          ...common,
           name: "integration",
           include: ["test/{integration,scenarios,deploy,bench,soak,measure,faults,observe}/**/*.test.ts"],
-          testTimeout: 60_000,
+          testTimeout: 180_000,
           // Some start a whole farm.
-          hookTimeout: 60_000,
+          hookTimeout: 120_000,
           // Real processes that mostly wait: more than three files at a time would stretch what they measure.
           maxWorkers: 3,
           // Of the cases of one file that may run at once.
@@ -87,10 +94,10 @@ export default defineConfig({
       {
         ...source,
         test: {
-          setupFiles,
+          ...common,
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
-          testTimeout: 120_000,
+          testTimeout: 240_000,
           fileParallelism: false,
           sequence: { groupOrder: 2 },
         },

@@ -121,7 +121,7 @@ export type KilledFarm = Awaited<ReturnType<typeof prepareKilledFarm>>;
 
 /** As a caller does that asks again for as long as nobody listens. */
 export async function askAgain(url: string, model: string): Promise<Answer> {
-  const end = performance.now() + 30_000;
+  const end = performance.now() + 60_000;
   for (;;) {
     const answer = await askChat(url, model, { max_tokens: 5 }).answer;
     if (answer.status !== 0 || performance.now() > end) return answer;

@@ -14,5 +14,5 @@ if (factor !== 1) {
   const assert = <T>(property: fc.IAsyncProperty<T>, params: fc.Parameters<T> = {}) =>
     fc.assert(property, { ...params, numRuns: (params.numRuns ?? 100) * factor });
   vi.doMock("fast-check", async (original) => ({ ...(await original<typeof fc>()), assert }));
-  vi.setConfig({ testTimeout: 20_000 * factor });
+  vi.setConfig({ testTimeout: 60_000 * factor });
 }

@@ -2,7 +2,7 @@
 export async function until(
   holds: () => boolean | Promise<boolean>,
   what: string,
-  ceilingMs: number = 20_000,
+  ceilingMs: number = 60_000,
 ): Promise<void> {
   const end = performance.now() + ceilingMs;
   while (!(await holds())) {

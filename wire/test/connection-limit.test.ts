@@ -5,7 +5,7 @@ import { createSystemClock, FrontServer, isBeyondLimit, roomForCallers } from ".
 import { SteppedClock } from "./support/stepped-clock.ts";
 
 const ASK = "GET / HTTP/1.1\r\nhost: x\r\n\r\n";
-const soon = (holds: () => unknown) => vi.waitUntil(holds, { timeout: 20_000, interval: 5 });
+const soon = (holds: () => unknown) => vi.waitUntil(holds, { timeout: 60_000, interval: 5 });
 
 async function listening(limit: number, answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const clock = new SteppedClock();

@@ -34,7 +34,7 @@ async function listening(answer: (request: IncomingMessage, response: ServerResp
   return { server, clock, open, told, call };
 }
 
-const soon = (holds: () => unknown) => vi.waitUntil(holds, { timeout: 20_000, interval: 5 });
+const soon = (holds: () => unknown) => vi.waitUntil(holds, { timeout: 60_000, interval: 5 });
 
 /** Answers by so much that no system's buffers hold it. */
 const floods = (_request: IncomingMessage, response: ServerResponse) => void response.end(Buffer.alloc(64_000_000));

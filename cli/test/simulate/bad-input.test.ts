@@ -89,5 +89,5 @@ it("Ctrl-C ends the run of a policy with the comparison", async () => {
   });
   expect(await runProgram(io)).toBe(1);
   expect(io.printed.stderr).toMatch(/the run of static was stopped\n$/);
-  await vi.waitFor(() => expect(() => process.kill(Number(pids[0]), 0)).toThrow(/ESRCH/), 5_000);
+  await vi.waitFor(() => expect(() => process.kill(Number(pids[0]), 0)).toThrow(/ESRCH/), 60_000);
 });

@@ -128,7 +128,7 @@ describe("a caller who stands still", () => {
     cleanup(() => void lazy.destroy());
     lazy.pause().write(`${HEAD}content-length: ${BODY.length}\r\n\r\n${BODY}`);
     await until("it is answered", () => worker.asked.length === 1);
-    await until("the worker's connection is closed", () => worker.request(0).closed, 20_000);
+    await until("the worker's connection is closed", () => worker.request(0).closed);
     worker.answer = completes();
     expect((await chat(gateway)).status).toBe(200);
     await until("the log says so", () =>

@@ -70,7 +70,7 @@ function find(store: CatalogStore, name: string): WorkerEntry {
 
 const at = (port: number, engine: WorkerConfig["engine"] = "agent", name = "a") =>
   workerConfig(name, { url: `http://127.0.0.1:${port}`, engine });
-const until = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
+const until = (check: () => void) => vi.waitFor(check, { timeout: 60_000, interval: 10 });
 const catalog = (...ids: string[]) => ({ protocol: 1, models: ids.map((id) => ({ id, state: "warm" })) });
 
 describe("the poller", () => {

@@ -1,14 +1,20 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Polls a condition; fails after `ceilingMs`, which is generous: a slow machine is no error. */
-export async function until(
-  what: string,
-  condition: () => boolean | Promise<boolean>,
-  ceilingMs = 5_000,
-): Promise<void> {
-  const end = performance.now() + ceilingMs;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`did not happen within ${ceilingMs} ms: ${what}`);
+/** Generous: a slow machine is no error. */
+const CEILING_MS = 60_000;
+
+/** Polls a condition, in which what is thrown counts as "not yet". */
+export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + CEILING_MS;
+  let trouble: unknown;
+  for (;;) {
+    try {
+      if (await condition()) return;
+      trouble = undefined;
+    } catch (error) {
+      trouble = error;
+    }
+    if (performance.now() > end) throw new Error(`did not happen within ${CEILING_MS} ms: ${what}`, { cause: trouble });
     await pause(5);
   }
 }

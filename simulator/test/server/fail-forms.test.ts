@@ -25,7 +25,7 @@ test("hang: no path answers; with a scope only inference hangs", async () => {
   const engine = await engineWith({ ...READY, fail: ["hang"] }, { onRequest: () => (seen += 1) });
   const health = ask(engine, "GET", "/health");
   const text = chat(engine);
-  await vi.waitUntil(() => seen === 2);
+  await vi.waitUntil(() => seen === 2, { timeout: 60_000 });
   await engine.setFail(["hang@a"]);
   expect(await get(engine, "/health")).toMatchObject({ status: 200 });
   expect(await chat(engine, { model: "b" }).answer).toMatchObject({ status: 200 });

@@ -191,7 +191,7 @@ describe("a file of thousands of models", () => {
     Array.from({ length: 4_000 }, (_, i) => ({ ...own(`m${i}`), ...more(i) }));
   const address = (i: number) => ({ url: `http://h${i}:9001` });
 
-  it("is checked at once, and what is told of one does not name all others", { timeout: 20_000 }, () => {
+  it("is checked at once, and what is told of one does not name all others", () => {
     const started = performance.now();
     expect(problems({ models: many(address) })).toEqual([]);
     expect(problems({ models: many(() => ({ url: "http://h:9001" })) })).toHaveLength(3_999);

@@ -27,7 +27,7 @@ function otherAgent(directory: string, model: ServedModel, dieAt: HolderOrder["d
   return {
     child,
     ended,
-    said: (text: string) => until(() => output.includes(text), 20_000),
+    said: (text: string) => until(() => output.includes(text)),
     gate: () => Number(/gate (\d+)/.exec(output)?.[1]),
     async kill() {
       child.kill("SIGKILL");
@@ -83,7 +83,7 @@ describe("an agent that is killed", () => {
     const rig = await commandRig();
     const a = await rig.model("a", "loading child", { stopGraceMs: 200 });
     const agent = otherAgent(rig.directory, a);
-    await until(async () => (await rig.running("a")).length === 1, 20_000);
+    await until(async () => (await rig.running("a")).length === 1);
     await agent.kill();
     expect(await rig.anyRunning()).toHaveLength(2);
     const holder = rig.holder();

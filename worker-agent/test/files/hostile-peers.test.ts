@@ -82,7 +82,7 @@ describe("a peer that does not send what it told of", () => {
       (_, to, from) => void to.writeHead(206, rangeHead(from)).write(file.subarray(from, from + 1), () => to.destroy()),
       /./,
     ],
-  ])("is given up: %s", { timeout: 15_000 }, async (_, answer, why) => {
+  ])("is given up: %s", async (_, answer, why) => {
     const directory = await tempDirectory();
     const bad = await peer(answer);
     expect(await fetchFrom(bad.url, directory)).toMatch(why);

@@ -68,6 +68,6 @@ it.runIf(process.platform === "linux")(
     ).text();
     const sent = Number(/direction="out"} (\d+)/.exec(metrics)?.[1] ?? 0);
     expect(sent).toBeLessThanOrEqual(((performance.now() - startedAt) / 1_000 + 0.2) * RATE);
-    await until(async () => (await openHandles(file)) === 0, 5_000);
+    await until(async () => (await openHandles(file)) === 0);
   },
 );
