@@ -1,11 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Generous: a slow machine is no error. */
-const CEILING_MS = 60_000;
-
-/** Polls a condition, in which what is thrown counts as "not yet". */
-export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + CEILING_MS;
+/** Polls a condition, in which what is thrown counts as "not yet"; the ceiling is generous: a slow machine is no error. */
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  ceilingMs = 60_000,
+): Promise<void> {
+  const end = performance.now() + ceilingMs;
   let trouble: unknown;
   for (;;) {
     try {
@@ -14,7 +15,7 @@ export async function until(what: string, condition: () => boolean | Promise<boo
     } catch (error) {
       trouble = error;
     }
-    if (performance.now() > end) throw new Error(`did not happen within ${CEILING_MS} ms: ${what}`, { cause: trouble });
+    if (performance.now() > end) throw new Error(`did not happen within ${ceilingMs} ms: ${what}`, { cause: trouble });
     await pause(5);
   }
 }

@@ -47,7 +47,7 @@ export interface RunningEngine {
   close(graceMs?: number): Promise<void>;
 }
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 /** Starts a simulated engine. Rejects when its port is taken. */
 export async function startEngine(options: EngineOptions, deps: EngineDeps): Promise<RunningEngine> {

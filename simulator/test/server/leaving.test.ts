@@ -1,6 +1,6 @@
 import type { Clock } from "@farmgate/shared";
 import { createSystemClock } from "@farmgate/wire";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { chat, engineWith } from "./ask.ts";
 
 const SLOW = { slots: 1, tokensPerSecond: 20, models: [{ name: "a", loaded: true }, "b"] };
@@ -51,7 +51,7 @@ test("nothing goes on for a caller who left", async () => {
   await asked.firstBytes;
   expect(pending.size).toBe(1);
   asked.leave();
-  await vi.waitUntil(() => engine.stats.left === 1, { timeout: 60_000 });
+  await engine.waitFor((stats) => stats.left === 1);
   expect(pending.size).toBe(0);
 });
 
@@ -73,7 +73,7 @@ test("a caller who leaves during a load does not stop it", async () => {
   const asked = chat(engine);
   await engine.waitFor((stats) => stats.loads === 1);
   asked.leave();
-  await engine.waitFor((stats) => stats.left === 1, { timeout: 60_000 });
+  await engine.waitFor((stats) => stats.left === 1);
   await engine.waitFor(() => engine.loadedModels().length === 1);
   expect(engine.stats).toMatchObject({ served: 0, active: 0, queued: 0 });
 });
