@@ -23,7 +23,12 @@ export interface FieldDefaults {
   /** The step without a value is the lowest. */
   thresholds?: { steps: { color: string; value: number | null }[] };
   mappings?: { options: Record<string, { text: string; color: string }> }[];
-  custom?: { fillOpacity?: number; stacking?: { mode: string } };
+  custom?: {
+    stacking?: { mode: string };
+    /** Where lines at the thresholds are drawn. */
+    thresholdsStyle?: { mode: string };
+    axisSoftMax?: number;
+  };
 }
 
 export interface Panel {
@@ -36,7 +41,7 @@ export interface Panel {
     defaults: FieldDefaults;
     overrides: { matcher: { id: string; options: string }; properties: { id: string; value: unknown }[] }[];
   };
-  options?: { sortBy?: { displayName: string; desc: boolean }[] };
+  options?: { sortBy?: { displayName: string; desc: boolean }[]; showValue?: string };
   transformations?: {
     id: string;
     options: {

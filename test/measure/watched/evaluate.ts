@@ -100,7 +100,7 @@ export function sampleOf([first]: readonly Series[]): string | null {
   return `${labels.join(" ") || "(all)"}: ${Number(Number(text).toPrecision(4))}`;
 }
 
-async function api<T>(prometheus: string, path: string, query: Record<string, string>): Promise<T> {
+export async function api<T>(prometheus: string, path: string, query: Record<string, string>): Promise<T> {
   const answer = await fetch(`${prometheus}/api/v1/${path}?${new URLSearchParams(query).toString()}`);
   const { status, data, error } = (await answer.json()) as { status: string; data: T; error?: string };
   if (status !== "success") throw new Error(error ?? `Prometheus answered ${answer.status}`);

@@ -9,6 +9,7 @@ import { freePorts } from "../../harness/free-ports.ts";
 import { PROMETHEUS } from "../../observe/queries.ts";
 import { until } from "../../harness/until.ts";
 import { answers, type Program, startEngine, startProgram } from "../../soak/farm/programs.ts";
+import { api } from "./evaluate.ts";
 import { areTogether } from "../together/gateways.ts";
 
 const SWAP = fileURLToPath(new URL("../../../cli/demo/swap.mjs", import.meta.url));
@@ -69,6 +70,11 @@ export async function startWatchedFarm(children: Children, redis: string | null)
     { name: "cpu-box", url: urlOf(vectors), engine: "llama-server", maxConcurrent: 1 },
   ]);
   const prometheus = await startPrometheus(children, port, gateways, { "gpu-box": gpu, mac });
+  const seen = async () => {
+    const { activeTargets } = await api<{ activeTargets: { health: string }[] }>(prometheus, "targets", {});
+    return activeTargets.length > 0 && activeTargets.every(({ health }) => health === "up");
+  };
+  await until(seen, "Prometheus has scraped all of them");
   return { gateways: gateways.map(({ url }) => url), prometheus };
 }
 

@@ -2,6 +2,8 @@ import { evenTicks, powerTicks } from "./ticks.ts";
 
 export interface Line {
   name: string;
+  /** Absent: one that its neighbours do not have. */
+  colour?: string;
   /** A point without a value breaks the line. With `from` the room down to there is filled. */
   points: readonly { x: number; y: number | null; from?: number }[];
 }
@@ -19,6 +21,8 @@ export interface Axis {
   label: string;
   /** How its values are written. */
   shown?: (value: number) => string;
+  /** Nothing between whole numbers is marked. */
+  isWhole?: boolean;
   /** Powers of ten lie evenly; what is not above 0 is left out. */
   isLog?: boolean;
   /** null, absent: as the points have it. */
@@ -49,7 +53,7 @@ export function lineChart({ title, x, y, lines, bare }: Chart): string {
     points.flatMap((point) => point.y ?? []),
     plot.bottom,
     plot.top,
-    Math.max(2, Math.min(6, Math.round((plot.bottom - plot.top) / 50))),
+    Math.max(2, Math.min(6, Math.round((plot.bottom - plot.top) / 40))),
   );
   const middle = (plot.left + plot.right) / 2;
   const parts = [
@@ -67,19 +71,19 @@ export function lineChart({ title, x, y, lines, bare }: Chart): string {
     `<path d="M${plot.left} ${plot.top}V${plot.bottom}H${plot.right}" fill="none" stroke="#333"/>`,
     ...lines.flatMap((line, i) => {
       const filled = area(line, across, up);
-      return filled === "" ? [] : `<path d="${filled}" fill="${colour(i)}" fill-opacity="0.25"/>`;
+      return filled === "" ? [] : `<path d="${filled}" fill="${colourOf(line, i)}" fill-opacity="0.25"/>`;
     }),
-    ...lines.map((line, i) => `<path d="${path(line, across, up)}" fill="none" ${lineStroke(i)}/>`),
+    ...lines.map((line, i) => `<path d="${path(line, across, up)}" fill="none" ${lineStroke(line, i)}/>`),
   ];
   if (bare === undefined) {
     parts.push(
       text(middle, 24, title, 'text-anchor="middle" font-size="15" font-weight="bold"'),
       text(middle, height - 20, x.label, 'text-anchor="middle"'),
       text(0, 0, y.label, `text-anchor="middle" transform="translate(18 ${(plot.top + plot.bottom) / 2}) rotate(-90)"`),
-      ...lines.map(({ name }, i) => {
+      ...lines.map((line, i) => {
         const at = plot.top + 10 + i * 20;
-        const mark = `<path d="M${plot.right + 18} ${at}h26" fill="none" ${lineStroke(i)}/>`;
-        return mark + text(plot.right + 50, at + 4, name, "");
+        const mark = `<path d="M${plot.right + 18} ${at}h26" fill="none" ${lineStroke(line, i)}/>`;
+        return mark + text(plot.right + 50, at + 4, line.name, "");
       }),
     );
   }
@@ -106,7 +110,9 @@ function scaleOf(axis: Axis, values: readonly number[], from: number, to: number
   least = axis.least ?? least;
   most = axis.most ?? most;
   if (least === most) most = isLog ? least * 10 : least + 1;
-  const ticks = isLog ? powerTicks(least, most) : evenTicks(least, most, about);
+  const ticks = isLog
+    ? powerTicks(least, most)
+    : evenTicks(least, most, axis.isWhole === true ? Math.min(about, most - least) : about);
   const low = isLog ? (ticks[0] ?? least) : least;
   const high = isLog ? (ticks.at(-1) ?? most) : Math.max(most, ticks.at(-1) ?? most);
   const flat = (value: number) => (isLog ? Math.log10(value) : value);
@@ -144,15 +150,15 @@ function area({ points }: Line, across: Scale, up: Scale): string {
   return drawn;
 }
 
-function colour(i: number): string {
-  return COLOURS[i % COLOURS.length] ?? "#000";
+function colourOf({ colour }: Pick<Line, "colour">, i: number): string {
+  return colour ?? COLOURS[i % COLOURS.length] ?? "#000";
 }
 
 /** The attributes of line number `i`, for a legend elsewhere. */
-export function lineStroke(i: number): string {
+export function lineStroke(line: Pick<Line, "colour">, i: number): string {
   const dash = DASHES[Math.floor(i / COLOURS.length + i) % DASHES.length] ?? "";
   const dashed = dash === "" ? "" : ` stroke-dasharray="${dash}"`;
-  return `stroke="${colour(i)}" stroke-width="1.8" stroke-linejoin="round"${dashed}`;
+  return `stroke="${colourOf(line, i)}" stroke-width="1.8" stroke-linejoin="round"${dashed}`;
 }
 
 function text(x: number, y: number, content: string, attributes: string): string {

@@ -40,7 +40,7 @@ table { width: 100%; border-spacing: 0; }
 td, th { padding: 4px 10px; text-align: left; font-weight: normal; white-space: nowrap; }
 .cells th { font-weight: bold; border-bottom: 1px solid #ccc; }
 .cells td { border-bottom: 1px solid #eee; }
-.cells .number { font-variant-numeric: tabular-nums; }
+.cells .number { text-align: right; font-variant-numeric: tabular-nums; }
 .gauge td, .gauge th { width: 1%; padding: 6px 10px; }
 .gauge .bar { width: auto; padding: 6px 0; }
 .gauge i { display: block; height: 22px; }

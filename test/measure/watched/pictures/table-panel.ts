@@ -1,7 +1,7 @@
-import type { FieldDefaults, Panel } from "../../../observe/queries.ts";
+import type { Panel } from "../../../observe/queries.ts";
 import type { Series } from "../evaluate.ts";
 import type { Drawn } from "./drawing.ts";
-import { colourOf, escaped } from "./looks.ts";
+import { colourOf, escaped, fieldOf } from "./looks.ts";
 import { shownIn } from "./units.ts";
 
 type Cells = Map<string, string | number>;
@@ -9,7 +9,8 @@ type Cells = Map<string, string | number>;
 /** The last values as rows: joined by their labels, named, ordered and sorted as the panel says. */
 export function tablePanel({ panel, answers }: Drawn): string {
   const { columns, rows } = tableOf(panel, answers);
-  const head = columns.map((name) => `<th>${escaped(name)}</th>`).join("");
+  const isText = (name: string) => rows.some((cells) => typeof cells.get(name) === "string");
+  const head = columns.map((name) => `<th${isText(name) ? "" : ' class="number"'}>${escaped(name)}</th>`).join("");
   const lines = rows.map((cells) => `<tr>${columns.map((name) => cell(panel, name, cells.get(name))).join("")}</tr>`);
   return `<table class="cells"><tr>${head}</tr>${lines.join("")}</table>`;
 }
@@ -57,21 +58,4 @@ function cell(panel: Panel, column: string, value: string | number | undefined):
   if (value === undefined || Number.isNaN(value)) return `<td class="number">${escaped(field.noValue ?? "")}</td>`;
   const colour = field.isColoured ? ` style="color:${colourOf(value, field)}"` : "";
   return `<td class="number"${colour}>${escaped(shownIn(field.unit ?? "none", value, field.decimals))}</td>`;
-}
-
-/** The panel's defaults with what it says of this column. */
-function fieldOf({ fieldConfig }: Panel, column: string): FieldDefaults & { isColoured?: boolean } {
-  const field: FieldDefaults & { isColoured?: boolean } = { ...fieldConfig.defaults };
-  for (const { matcher, properties } of fieldConfig.overrides) {
-    const fits =
-      matcher.id === "byRegexp"
-        ? new RegExp(matcher.options.replaceAll(/^\/|\/$/g, "")).test(column)
-        : matcher.options === column;
-    if (!fits) continue;
-    for (const { id, value } of properties) {
-      if (id === "custom.cellOptions") field.isColoured = (value as { type: string }).type.startsWith("color");
-      else Object.assign(field, { [id]: value });
-    }
-  }
-  return field;
 }
