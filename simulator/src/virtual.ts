@@ -11,7 +11,6 @@ export {
 export { Collector } from "./report/collector.ts";
 export { comparison, markdownTable } from "./report/comparison.ts";
 export { writeReports } from "./report/files/write-reports.ts";
-export { type Line, lineChart, lineStroke } from "./report/svg/line-chart.ts";
 export { Progress } from "./report/progress.ts";
 export type { Report } from "./report/types.ts";
 export { openTrace } from "./trace/files/open-trace.ts";

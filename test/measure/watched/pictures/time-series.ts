@@ -1,4 +1,4 @@
-import { type Line, lineChart, lineStroke } from "@farmgate/simulator/virtual";
+import { type Line, lineChart, lineStroke } from "@farmgate/simulator/line-chart";
 import type { FieldDefaults } from "../../../observe/queries.ts";
 import { clock, type Drawn, type Size, valuesBySecond } from "./drawing.ts";
 import { colourNamed, escaped, fieldOf, nameOf } from "./looks.ts";
