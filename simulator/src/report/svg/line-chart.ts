@@ -31,6 +31,8 @@ export interface Axis {
 }
 
 const WHOLE = { width: 900, height: 420 };
+/** About as wide as a letter. */
+const LETTER = 6.8;
 const WHOLE_PLOT = { left: 70, right: 690, top: 44, bottom: 360 };
 /** Told apart by people who see colours differently too (Okabe and Ito), and by their dashes in print. */
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7a7a00"];
@@ -39,21 +41,25 @@ const DASHES = ["", "6 3", "2 2", "9 3 2 3"];
 /** Lines over one another as a whole SVG file, with a legend beside them unless it is bare. */
 export function lineChart({ title, x, y, lines, bare }: Chart): string {
   const { width, height } = bare ?? WHOLE;
-  const plot = bare === undefined ? WHOLE_PLOT : { left: 64, right: width - 24, top: 8, bottom: height - 24 };
+  const [top, bottom] = bare === undefined ? [WHOLE_PLOT.top, WHOLE_PLOT.bottom] : [8, height - 24];
   const points = lines.flatMap((line) => line.points);
-  const across = scaleOf(
-    x,
-    points.map((point) => point.x),
-    plot.left,
-    plot.right,
-    Math.max(2, Math.min(8, Math.round((plot.right - plot.left) / 78))),
-  );
   const up = scaleOf(
     y,
     points.flatMap((point) => point.y ?? []),
-    plot.bottom,
-    plot.top,
-    Math.max(2, Math.min(6, Math.round((plot.bottom - plot.top) / 40))),
+    bottom,
+    top,
+    Math.max(2, Math.min(6, Math.round((bottom - top) / 40))),
+  );
+  const widest = Math.max(0, ...up.ticks.map((tick) => (y.shown ?? shown)(tick).length));
+  const [left, right] =
+    bare === undefined ? [WHOLE_PLOT.left, WHOLE_PLOT.right] : [20 + widest * LETTER, width - 4 * LETTER - 8];
+  const plot = { left, right, top, bottom };
+  const across = scaleOf(
+    x,
+    points.map((point) => point.x),
+    left,
+    right,
+    Math.max(2, Math.min(8, Math.round((right - left) / 78))),
   );
   const middle = (plot.left + plot.right) / 2;
   const parts = [

@@ -32,7 +32,7 @@ section:target { position: fixed; left: 0; top: 0; z-index: 1; }
 h3 { margin: 0; padding: 6px 10px; font-size: 13px; height: 16px; }
 .drawn { flex: 1; min-height: 0; overflow: hidden; }
 .drawn > svg { display: block; }
-code { display: block; padding: 0 10px; font: 10px/${QUERY_LINE}px monospace; color: #666; overflow-wrap: anywhere; }
+code { display: block; padding: 0 10px; font: 10px/${QUERY_LINE}px monospace; color: #666; word-break: break-all; }
 .legend { padding: 2px 10px; font-size: 11px; line-height: 17px; }
 .legend span { display: inline-block; margin-right: 10px; }
 .legend i { display: inline-block; width: 14px; height: 9px; opacity: 0.8; }
