@@ -37,7 +37,7 @@ export function tableOf(
     }
   }
   const place = (name: string) => indexByName[name] ?? Infinity;
-  const shown = [...found].filter((name) => excludeByName[name] !== true).sort((a, b) => place(a) - place(b));
+  const shown = [...found].filter((name) => !excludeByName[name]).sort((a, b) => place(a) - place(b));
   const named = (name: string) => renameByName[name] ?? name;
   const rows = Array.from(
     byLabels.values(),
