@@ -19,6 +19,8 @@ interface Options {
   /** Of overload. */
   seconds: number;
   quick: boolean;
+  /** Of prometheus. */
+  pictures: string | null;
 }
 
 const MEASURES = {
@@ -39,26 +41,31 @@ npm run measure -- peer-copy [--quick]
 npm run measure -- oracle
 npm run measure -- scheduling [--quick]
 npm run measure -- prediction [--quick]
-npm run measure -- prometheus [--quick]
+npm run measure -- prometheus [--quick] [--pictures DIR]
 npm run measure -- gateways [--quick]
 npm run measure -- redis [--quick]
 
   --quick      kill: only with a poll each second; peer-copy: 100 MB instead of 1 GB; scheduling: a tenth of the instances;
                prediction: 15 s instead of a minute; prometheus: 20 s instead of 40; gateways: a third of the requests;
                redis: faults of 3 s
-  --seconds N  how long five times the capacity is asked for`;
+  --seconds N  how long five times the capacity is asked for
+  --pictures DIR  where the dashboard is drawn as a page, and as PNGs where chromium is installed`;
 
 function readOptions(): Options {
   const { values, positionals } = parseArgs({
     args: process.argv.slice(2),
     allowPositionals: true,
-    options: { seconds: { type: "string", default: "60" }, quick: { type: "boolean", default: false } },
+    options: {
+      seconds: { type: "string", default: "60" },
+      quick: { type: "boolean", default: false },
+      pictures: { type: "string" },
+    },
   });
   const [what = ""] = positionals;
   if (!isMeasure(what)) throw new Error(`nothing is named "${what}"`);
   const seconds = Number(values.seconds);
   if (!(seconds >= 1)) throw new Error("--seconds takes a number from 1");
-  return { what, seconds, quick: values.quick };
+  return { what, seconds, quick: values.quick, pictures: values.pictures ?? null };
 }
 
 function run(children: Children, options: Options): Promise<void> {

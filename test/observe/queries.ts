@@ -13,13 +13,43 @@ interface Target {
   instant: boolean;
 }
 
+export interface FieldDefaults {
+  unit?: string;
+  min?: number;
+  max?: number;
+  decimals?: number;
+  noValue?: string;
+  color?: { mode: string; fixedColor?: string };
+  /** The step without a value is the lowest. */
+  thresholds?: { steps: { color: string; value: number | null }[] };
+  mappings?: { options: Record<string, { text: string; color: string }> }[];
+  custom?: {
+    stacking?: { mode: string };
+    /** Where lines at the thresholds are drawn. */
+    thresholdsStyle?: { mode: string };
+    axisSoftMax?: number;
+  };
+}
+
 export interface Panel {
   id: number;
   type: string;
   title: string;
   description?: string;
   gridPos: { h: number; w: number; x: number; y: number };
-  fieldConfig: { defaults: { unit?: string } };
+  fieldConfig: {
+    defaults: FieldDefaults;
+    overrides: { matcher: { id: string; options: string }; properties: { id: string; value: unknown }[] }[];
+  };
+  options?: { sortBy?: { displayName: string; desc: boolean }[]; showValue?: string };
+  transformations?: {
+    id: string;
+    options: {
+      excludeByName?: Record<string, boolean>;
+      indexByName?: Record<string, number>;
+      renameByName?: Record<string, string>;
+    };
+  }[];
   targets: Target[];
 }
 
@@ -42,12 +72,20 @@ interface RuleFile {
   groups: { rules: (Partial<Rule> & { record?: string; alert?: string; expr: string })[] }[];
 }
 
-export function dashboard(): { panels: Panel[]; variables: Variable[] } {
+/** A headline over panels. */
+export type Row = Pick<Panel, "title" | "gridPos">;
+
+export function dashboard(): { rows: Row[]; panels: Panel[]; variables: Variable[] } {
   const { panels, templating } = JSON.parse(readFileSync(DASHBOARD, "utf8")) as {
-    panels: (Panel & { type: string })[];
+    panels: Panel[];
     templating: { list: Variable[] };
   };
-  return { panels: panels.filter(({ type }) => type !== "row"), variables: templating.list };
+  const isRow = ({ type }: Panel) => type === "row";
+  return {
+    rows: panels.filter(isRow),
+    panels: panels.filter((panel) => !isRow(panel)),
+    variables: templating.list,
+  };
 }
 
 export function rules(): Rule[] {

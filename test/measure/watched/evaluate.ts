@@ -1,22 +1,30 @@
 // Each query of the dashboard and each rule, as Prometheus answers it.
 import { dashboard, metricsIn, rules } from "../../observe/queries.ts";
 
-export interface Evaluated {
-  /** The panel with the query's letter, or the rule. */
-  from: string;
-  expr: string;
-  /** Series that it had at some time. */
-  series: number;
-  /** One of them with its last value; null: there is none. */
-  sample: string | null;
-  /** null: it may be empty. */
-  fault: string | null;
-}
-
-interface Series {
+/** As Prometheus writes it: `value` for a moment, `values` for a time; each is a moment in seconds and a number as text. */
+export interface Series {
   metric: Record<string, string>;
   values?: [number, string][];
   value?: [number, string];
+}
+
+export interface Evaluated {
+  /** The panel with the query's letter, or the rule. */
+  from: string;
+  /** Of a panel's query. */
+  panel?: number;
+  refId?: string;
+  expr: string;
+  /** Those that had a number at some time. */
+  series: readonly Series[];
+  /** null: it has data, or may be empty. */
+  fault: string | null;
+}
+
+/** Seconds since 1970. */
+export interface Span {
+  from: number;
+  to: number;
 }
 
 interface Rules {
@@ -35,21 +43,22 @@ function filledIn(expr: string, seconds: number): string {
 /** Told only where several gateways act as one. */
 const OF_SEVERAL = /^farmgate_(gateways|together_up|claims_total)$/;
 
-/** Each query over the last `seconds`, then each rule. */
-export async function evaluate(prometheus: string, seconds: number): Promise<Evaluated[]> {
+/** Each query over the span, then each rule at its end. `isAlone`: there is one gateway. */
+export async function evaluate(prometheus: string, span: Span, isAlone: boolean): Promise<Evaluated[]> {
   const results: Evaluated[] = [];
-  for (const { title, targets } of dashboard().panels) {
+  for (const { id, title, targets } of dashboard().panels) {
     for (const { refId, expr, instant } of targets) {
-      const mayBeEmpty = metricsIn(expr).every((name) => OF_SEVERAL.test(name));
+      const mayBeEmpty = isAlone && metricsIn(expr).every((name) => OF_SEVERAL.test(name));
       const from = targets.length === 1 ? title : `${title}, ${refId}`;
-      results.push(await evaluated(prometheus, { from, expr, instant, mayBeEmpty }, seconds));
+      const result = await evaluated(prometheus, { from, expr, instant, mayBeEmpty }, span);
+      results.push({ ...result, panel: id, refId });
     }
   }
   const { groups } = await api<Rules>(prometheus, "rules", {});
   const health = new Map(groups.flatMap((group) => group.rules.map((rule) => [rule.name, rule] as const)));
   for (const { name, kind, expr } of rules()) {
     const query = { from: `${kind} ${name}`, expr: kind === "record" ? name : expr, instant: true };
-    const result = await evaluated(prometheus, { ...query, mayBeEmpty: kind === "alert" }, seconds);
+    const result = await evaluated(prometheus, { ...query, mayBeEmpty: kind === "alert" }, span);
     const rule = health.get(name);
     const fault =
       rule?.health === "ok" ? null : `the rule is ${rule?.health ?? "not loaded"}: ${rule?.lastError ?? ""}`;
@@ -61,21 +70,19 @@ export async function evaluate(prometheus: string, seconds: number): Promise<Eva
 async function evaluated(
   prometheus: string,
   query: { from: string; expr: string; instant: boolean; mayBeEmpty: boolean },
-  seconds: number,
+  span: Span,
 ): Promise<Evaluated> {
   const { from, expr, instant, mayBeEmpty } = query;
-  const now = Date.now() / 1_000;
-  const asked = { query: filledIn(expr, seconds) };
-  const range = { start: String(now - seconds), end: String(now), step: "1" };
+  const asked = { query: filledIn(expr, Math.round(span.to - span.from)) };
+  const range = { start: String(span.from), end: String(span.to), step: "1" };
   try {
     const { result } = await (instant
-      ? api<{ result: Series[] }>(prometheus, "query", asked)
+      ? api<{ result: Series[] }>(prometheus, "query", { ...asked, time: range.end })
       : api<{ result: Series[] }>(prometheus, "query_range", { ...asked, ...range }));
-    const told = result.filter(hasNumber);
-    const sample = told[0] === undefined ? null : sampleOf(told[0]);
-    return { from, expr, series: told.length, sample, fault: told.length > 0 || mayBeEmpty ? null : "no data" };
+    const series = result.filter(hasNumber);
+    return { from, expr, series, fault: series.length > 0 || mayBeEmpty ? null : "no data" };
   } catch (error) {
-    return { from, expr, series: 0, sample: null, fault: (error as Error).message };
+    return { from, expr, series: [], fault: (error as Error).message };
   }
 }
 
@@ -83,14 +90,17 @@ function hasNumber({ value, values = [] }: Series): boolean {
   return [...values, ...(value === undefined ? [] : [value])].some(([, text]) => text !== "NaN");
 }
 
-function sampleOf({ metric, value, values = [] }: Series): string {
+/** One of the series with its last value; null: there is none. */
+export function sampleOf([first]: readonly Series[]): string | null {
+  if (first === undefined) return null;
+  const { metric, value, values = [] } = first;
   const { __name__: _, ...rest } = metric;
   const labels = Object.entries(rest).map(([name, text]) => `${name}=${text}`);
   const [, text = ""] = value ?? values.findLast(([, one]) => one !== "NaN") ?? [];
   return `${labels.join(" ") || "(all)"}: ${Number(Number(text).toPrecision(4))}`;
 }
 
-async function api<T>(prometheus: string, path: string, query: Record<string, string>): Promise<T> {
+export async function api<T>(prometheus: string, path: string, query: Record<string, string>): Promise<T> {
   const answer = await fetch(`${prometheus}/api/v1/${path}?${new URLSearchParams(query).toString()}`);
   const { status, data, error } = (await answer.json()) as { status: string; data: T; error?: string };
   if (status !== "success") throw new Error(error ?? `Prometheus answered ${answer.status}`);

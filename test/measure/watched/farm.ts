@@ -7,7 +7,10 @@ import { parse, stringify } from "yaml";
 import type { Children } from "../../bench/process/children.ts";
 import { freePorts } from "../../harness/free-ports.ts";
 import { PROMETHEUS } from "../../observe/queries.ts";
-import { answers, startEngine, startProgram } from "../../soak/farm/programs.ts";
+import { until } from "../../harness/until.ts";
+import { answers, type Program, startEngine, startProgram } from "../../soak/farm/programs.ts";
+import { api } from "./evaluate.ts";
+import { areTogether } from "../together/gateways.ts";
 
 const SWAP = fileURLToPath(new URL("../../../cli/demo/swap.mjs", import.meta.url));
 /** A key without limits, and one that is soon at its own. */
@@ -18,7 +21,7 @@ const SPEED = "--tokens-per-second 60 --prompt-speed 0";
 const SICK = "--models small --loaded small --slots 2 --fail reset-after-300-bytes%25 status-500%25";
 
 export interface WatchedFarm {
-  gateway: string;
+  gateways: readonly string[];
   prometheus: string;
 }
 
@@ -34,11 +37,11 @@ interface PrometheusConfig {
 
 /**
  * A machine with two models that must be swapped, one with a small model and one that is sick with the same, one with
- * embeddings and a cap. Prometheus looks each second, with the configuration and the rules of deploy/.
+ * embeddings and a cap, behind two gateways that act as one over `redis`; without it behind one. Prometheus looks each second, with the configuration and the rules of deploy/.
  */
-export async function startWatchedFarm(children: Children): Promise<WatchedFarm> {
-  const [gatewayPort = 0, gpu = 0, mac = 0, port = 0, ...engines] = await freePorts(8);
-  const [big = 0, small = 0, sick = 0, vectors = 0] = engines;
+export async function startWatchedFarm(children: Children, redis: string | null): Promise<WatchedFarm> {
+  const [gpu = 0, mac = 0, port = 0, ...more] = await freePorts(redis === null ? 8 : 9);
+  const [big = 0, small = 0, sick = 0, vectors = 0, ...doors] = more;
   // One after the other: on a busy machine all at once would take each too long.
   await startEngine(children, "big", big, `${BIG} ${SPEED}`);
   await startEngine(children, "small", small, `--models small --loaded small --slots 2 ${SPEED}`);
@@ -60,20 +63,39 @@ export async function startWatchedFarm(children: Children): Promise<WatchedFarm>
     swap,
     models: served(["small"], small),
   } as { listen: { port: number } });
-  const gateway = await startProgram(children, "gateway", "gateway", {
-    listen: { port: gatewayPort },
+  const gateways = await startGateways(children, doors, redis, [
+    { name: "gpu-box", url: urlOf(gpu), engine: "agent" },
+    { name: "mac", url: urlOf(mac), engine: "agent" },
+    { name: "old-mac", url: urlOf(sick), engine: "llama-server" },
+    { name: "cpu-box", url: urlOf(vectors), engine: "llama-server", maxConcurrent: 1 },
+  ]);
+  const prometheus = await startPrometheus(children, port, gateways, { "gpu-box": gpu, mac });
+  const seen = async () => {
+    const { activeTargets } = await api<{ activeTargets: { health: string }[] }>(prometheus, "targets", {});
+    return activeTargets.length > 0 && activeTargets.every(({ health }) => health === "up");
+  };
+  await until(seen, "Prometheus has scraped all of them");
+  return { gateways: gateways.map(({ url }) => url), prometheus };
+}
+
+async function startGateways(
+  children: Children,
+  ports: readonly number[],
+  redis: string | null,
+  workers: readonly object[],
+): Promise<Program[]> {
+  const config = {
     health: { interval: "1s" },
-    workers: [
-      { name: "gpu-box", url: urlOf(gpu), engine: "agent" },
-      { name: "mac", url: urlOf(mac), engine: "agent" },
-      { name: "old-mac", url: urlOf(sick), engine: "llama-server" },
-      { name: "cpu-box", url: urlOf(vectors), engine: "llama-server", maxConcurrent: 1 },
-    ],
+    workers,
     keys: Object.entries(KEYS).map(([name, key]) => ({ name, key, requestsPerMinute: name === "few" ? 10 : 0 })),
-  } as { listen: { port: number } });
-  const agents = { "gpu-box": gpu, mac };
-  const prometheus = await startPrometheus(children, port, gatewayPort, agents);
-  return { gateway: gateway.url, prometheus };
+    ...(redis !== null && { redis }),
+  };
+  const name = (i: number) => (redis === null ? "gateway" : `gateway-${i + 1}`);
+  const gateways = await Promise.all(
+    ports.map((port, i) => startProgram(children, "gateway", name(i), { listen: { port }, ...config })),
+  );
+  if (redis !== null) await until(() => areTogether(gateways), "the gateways hear each other");
+  return gateways;
 }
 
 function urlOf(port: number): string {
@@ -83,7 +105,7 @@ function urlOf(port: number): string {
 async function startPrometheus(
   children: Children,
   port: number,
-  gateway: number,
+  gateways: readonly Program[],
   agents: Readonly<Record<string, number>>,
 ): Promise<string> {
   if (spawnSync("prometheus", ["--version"]).status !== 0) {
@@ -97,7 +119,10 @@ async function startPrometheus(
   for (const job of config.scrape_configs) {
     if (job.job_name === "farmgate-gateway") {
       job.authorization = { credentials_file: key };
-      job.static_configs = [{ targets: [`127.0.0.1:${gateway}`], labels: { instance: "gateway" } }];
+      job.static_configs = gateways.map(({ name, url }) => ({
+        targets: [new URL(url).host],
+        labels: { instance: name },
+      }));
     } else {
       job.static_configs = Object.entries(agents).map(([worker, at]) => ({
         targets: [`127.0.0.1:${at}`],

@@ -9,14 +9,14 @@ const ROUND_MS = 2_000;
 /** How many requests came to which status. */
 export type Statuses = Map<number, number>;
 
-/** Asks for so many seconds; resolves when all is answered. */
-export async function drive(gateway: string, seconds: number): Promise<Statuses> {
+/** Asks the gateways in turn for so many seconds; resolves when all is answered. */
+export async function drive(gateways: readonly string[], seconds: number): Promise<Statuses> {
   const statuses: Statuses = new Map();
   const running: Promise<unknown>[] = [];
   const send = (path: string, body: object, key: string = KEYS.all) =>
     running.push(
-      ask(`${gateway}${path}`, body, { authorization: `Bearer ${key}` }).answer.then(({ status }) =>
-        statuses.set(status, (statuses.get(status) ?? 0) + 1),
+      ask(`${gateways[running.length % gateways.length]}${path}`, body, { authorization: `Bearer ${key}` }).answer.then(
+        ({ status }) => statuses.set(status, (statuses.get(status) ?? 0) + 1),
       ),
     );
   const chat = (model: string, tokens: number, stream: boolean, key?: string) => {

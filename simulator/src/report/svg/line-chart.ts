@@ -2,8 +2,10 @@ import { evenTicks, powerTicks } from "./ticks.ts";
 
 export interface Line {
   name: string;
-  /** A point without a value breaks the line. */
-  points: readonly { x: number; y: number | null }[];
+  /** Absent: one that its neighbours do not have. */
+  colour?: string;
+  /** A point without a value breaks the line. With `from` the room down to there is filled. */
+  points: readonly { x: number; y: number | null; from?: number }[];
 }
 
 export interface Chart {
@@ -11,10 +13,16 @@ export interface Chart {
   x: Axis;
   y: Axis;
   lines: readonly Line[];
+  /** The pixels of a chart in a page that tells title, axes and lines itself; absent: they are told in the file. */
+  bare?: { width: number; height: number };
 }
 
 export interface Axis {
   label: string;
+  /** How its values are written. */
+  shown?: (value: number) => string;
+  /** Nothing between whole numbers is marked. */
+  isWhole?: boolean;
   /** Powers of ten lie evenly; what is not above 0 is left out. */
   isLog?: boolean;
   /** null, absent: as the points have it. */
@@ -22,54 +30,70 @@ export interface Axis {
   most?: number | null;
 }
 
-const WIDTH = 900;
-const HEIGHT = 420;
-const PLOT = { left: 70, right: 690, top: 44, bottom: 360 };
+const WHOLE = { width: 900, height: 420 };
+/** About as wide as a letter. */
+const LETTER = 6.8;
+const WHOLE_PLOT = { left: 70, right: 690, top: 44, bottom: 360 };
 /** Told apart by people who see colours differently too (Okabe and Ito), and by their dashes in print. */
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7a7a00"];
 const DASHES = ["", "6 3", "2 2", "9 3 2 3"];
 
-/** Lines over one another with a legend beside them, as a whole SVG file. */
-export function lineChart({ title, x, y, lines }: Chart): string {
+/** Lines over one another as a whole SVG file, with a legend beside them unless it is bare. */
+export function lineChart({ title, x, y, lines, bare }: Chart): string {
+  const { width, height } = bare ?? WHOLE;
+  const [top, bottom] = bare === undefined ? [WHOLE_PLOT.top, WHOLE_PLOT.bottom] : [8, height - 24];
   const points = lines.flatMap((line) => line.points);
-  const across = scaleOf(
-    x,
-    points.map((point) => point.x),
-    PLOT.left,
-    PLOT.right,
-    8,
-  );
   const up = scaleOf(
     y,
     points.flatMap((point) => point.y ?? []),
-    PLOT.bottom,
-    PLOT.top,
-    6,
+    bottom,
+    top,
+    Math.max(2, Math.min(6, Math.round((bottom - top) / 40))),
   );
+  const widest = Math.max(0, ...up.ticks.map((tick) => (y.shown ?? shown)(tick).length));
+  const [left, right] =
+    bare === undefined ? [WHOLE_PLOT.left, WHOLE_PLOT.right] : [20 + widest * LETTER, width - 4 * LETTER - 8];
+  const plot = { left, right, top, bottom };
+  const across = scaleOf(
+    x,
+    points.map((point) => point.x),
+    left,
+    right,
+    Math.max(2, Math.min(8, Math.round((right - left) / 78))),
+  );
+  const middle = (plot.left + plot.right) / 2;
   const parts = [
-    `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
-    text((PLOT.left + PLOT.right) / 2, 24, title, 'text-anchor="middle" font-size="15" font-weight="bold"'),
+    `<rect width="${width}" height="${height}" fill="#fff"/>`,
     ...up.ticks.map((tick) => {
       const at = round(up.place(tick));
-      const rule = `<path d="M${PLOT.left} ${at}H${PLOT.right}" stroke="#ddd"/>`;
-      return rule + text(PLOT.left - 8, at + 4, shown(tick), 'text-anchor="end"');
+      const rule = `<path d="M${plot.left} ${at}H${plot.right}" stroke="#ddd"/>`;
+      return rule + text(plot.left - 8, at + 4, (y.shown ?? shown)(tick), 'text-anchor="end"');
     }),
     ...across.ticks.map((tick) => {
       const at = round(across.place(tick));
-      const rule = `<path d="M${at} ${PLOT.bottom}v5" stroke="#333"/>`;
-      return rule + text(at, PLOT.bottom + 19, shown(tick), 'text-anchor="middle"');
+      const rule = `<path d="M${at} ${plot.bottom}v5" stroke="#333"/>`;
+      return rule + text(at, plot.bottom + 19, (x.shown ?? shown)(tick), 'text-anchor="middle"');
     }),
-    `<path d="M${PLOT.left} ${PLOT.top}V${PLOT.bottom}H${PLOT.right}" fill="none" stroke="#333"/>`,
-    text((PLOT.left + PLOT.right) / 2, HEIGHT - 20, x.label, 'text-anchor="middle"'),
-    text(0, 0, y.label, `text-anchor="middle" transform="translate(18 ${(PLOT.top + PLOT.bottom) / 2}) rotate(-90)"`),
-    ...lines.map((line, i) => `<path d="${path(line, across, up)}" fill="none" ${stroke(i)}/>`),
-    ...lines.map(({ name }, i) => {
-      const at = PLOT.top + 10 + i * 20;
-      const mark = `<path d="M${PLOT.right + 18} ${at}h26" fill="none" ${stroke(i)}/>`;
-      return mark + text(PLOT.right + 50, at + 4, name, "");
+    `<path d="M${plot.left} ${plot.top}V${plot.bottom}H${plot.right}" fill="none" stroke="#333"/>`,
+    ...lines.flatMap((line, i) => {
+      const filled = area(line, across, up);
+      return filled === "" ? [] : `<path d="${filled}" fill="${colourOf(line, i)}" fill-opacity="0.25"/>`;
     }),
+    ...lines.map((line, i) => `<path d="${path(line, across, up)}" fill="none" ${lineStroke(line, i)}/>`),
   ];
-  const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}"`;
+  if (bare === undefined) {
+    parts.push(
+      text(middle, 24, title, 'text-anchor="middle" font-size="15" font-weight="bold"'),
+      text(middle, height - 20, x.label, 'text-anchor="middle"'),
+      text(0, 0, y.label, `text-anchor="middle" transform="translate(18 ${(plot.top + plot.bottom) / 2}) rotate(-90)"`),
+      ...lines.map((line, i) => {
+        const at = plot.top + 10 + i * 20;
+        const mark = `<path d="M${plot.right + 18} ${at}h26" fill="none" ${lineStroke(line, i)}/>`;
+        return mark + text(plot.right + 50, at + 4, line.name, "");
+      }),
+    );
+  }
+  const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"`;
   return `${head} font-family="sans-serif" font-size="12" fill="#222">\n${parts.join("\n")}\n</svg>\n`;
 }
 
@@ -92,7 +116,9 @@ function scaleOf(axis: Axis, values: readonly number[], from: number, to: number
   least = axis.least ?? least;
   most = axis.most ?? most;
   if (least === most) most = isLog ? least * 10 : least + 1;
-  const ticks = isLog ? powerTicks(least, most) : evenTicks(least, most, about);
+  const ticks = isLog
+    ? powerTicks(least, most)
+    : evenTicks(least, most, axis.isWhole === true ? Math.min(about, most - least) : about);
   const low = isLog ? (ticks[0] ?? least) : least;
   const high = isLog ? (ticks.at(-1) ?? most) : Math.max(most, ticks.at(-1) ?? most);
   const flat = (value: number) => (isLog ? Math.log10(value) : value);
@@ -112,10 +138,33 @@ function path({ points }: Line, across: Scale, up: Scale): string {
   return drawn;
 }
 
-function stroke(i: number): string {
+/** Between the line and `from`; empty where nothing is to be filled. */
+function area({ points }: Line, across: Scale, up: Scale): string {
+  let drawn = "";
+  let over: { x: number; y: number; from: number }[] = [];
+  const close = () => {
+    const edge = [...over, ...over.toReversed().map(({ x, from }) => ({ x, y: from }))];
+    const places = edge.map(({ x, y }) => `${round(across.place(x))} ${round(up.place(y))}`);
+    if (over.length > 1) drawn += `M${places.join("L")}Z`;
+    over = [];
+  };
+  for (const { x, y, from } of points) {
+    if (y !== null && from !== undefined && across.has(x) && up.has(y)) over.push({ x, y, from });
+    else close();
+  }
+  close();
+  return drawn;
+}
+
+function colourOf({ colour }: Pick<Line, "colour">, i: number): string {
+  return colour ?? COLOURS[i % COLOURS.length] ?? "#000";
+}
+
+/** The attributes of line number `i`, for a legend elsewhere. */
+export function lineStroke(line: Pick<Line, "colour">, i: number): string {
   const dash = DASHES[Math.floor(i / COLOURS.length + i) % DASHES.length] ?? "";
   const dashed = dash === "" ? "" : ` stroke-dasharray="${dash}"`;
-  return `stroke="${COLOURS[i % COLOURS.length] ?? "#000"}" stroke-width="1.8" stroke-linejoin="round"${dashed}`;
+  return `stroke="${colourOf(line, i)}" stroke-width="1.8" stroke-linejoin="round"${dashed}`;
 }
 
 function text(x: number, y: number, content: string, attributes: string): string {
