@@ -65,9 +65,8 @@ export class OpenQuestions {
     for (const open of this.#open.values()) open.end();
   }
 
-  #without({ waiting, end }: Open, member: string): void {
-    if (waiting === null) return;
-    waiting.delete(member);
-    if (waiting.size === 0) end();
+  #without(open: Open, member: string): void {
+    open.waiting?.delete(member);
+    if (open.waiting?.size === 0) open.end();
   }
 }
