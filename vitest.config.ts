@@ -40,7 +40,7 @@ const TOGETHER = [
 const ALONE = [
   "gateway/test/placement/pools/plan-speed.test.ts",
   "gateway/test/routing/{affinity,choose-speed,last-copy}.test.ts",
-  "shared/test/body/{damaged-bodies.property,json-body,json-body-size}.test.ts",
+  "shared/test/body/{damaged-bodies.property,json-body,json-body.property,json-body-size}.test.ts",
   "shared/test/model-name.test.ts",
 ];
 

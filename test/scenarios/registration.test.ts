@@ -2,11 +2,12 @@ import { readFileSync } from "node:fs";
 import { get } from "node:https";
 import { type GatewayOptions, gatewayConfigSchema, startGateway } from "@farmgate/gateway";
 import { type Clock, seededRandom } from "@farmgate/shared";
-import { createLog, createSystemClock, type FoundService, type Log, type OpenMulticast } from "@farmgate/wire";
+import { createLog, createSystemClock, type Log } from "@farmgate/wire";
 import { agentConfigSchema, type AgentOptions, startAgent } from "@farmgate/worker-agent";
 import { afterEach, describe, expect, it } from "vitest";
 import { testRoom } from "../../gateway/test/together/room-hub.ts";
 import { ask, getJson } from "../harness/ask.ts";
+import { fakeNetwork } from "../harness/fake-network.ts";
 import { Cleanup } from "../harness/farmgate-process.ts";
 import { freePorts } from "../harness/free-ports.ts";
 import { startTestEngine } from "../harness/gateway-farm.ts";
@@ -286,29 +287,4 @@ function secureText(url: string, ca: string): Promise<string> {
 
 async function text(url: string): Promise<string> {
   return (await fetch(url, { headers: { authorization: "Bearer root-key" } })).text();
-}
-
-/** Multicast among those who open it. */
-function fakeNetwork(): { open: OpenMulticast; services: FoundService[] } {
-  const services: FoundService[] = [];
-  const listeners: ((service: FoundService) => void)[] = [];
-  const open: OpenMulticast = async () => {
-    const own: FoundService[] = [];
-    return {
-      announce(service) {
-        const found = { ...service, host: "here.local", addresses: ["127.0.0.1"] };
-        own.push(found);
-        services.push(found);
-        for (const listener of listeners) listener(found);
-      },
-      browse(found) {
-        listeners.push(found);
-        for (const service of services) found(service);
-      },
-      async close() {
-        for (const service of own) services.splice(services.indexOf(service), 1);
-      },
-    };
-  };
-  return { open, services };
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { type Clock, pathOf } from "@farmgate/shared";
 import type { TraceSpan, Tracing } from "@farmgate/wire";
 import { askedApi } from "./serve/agent-paths.ts";
-import type { Served } from "./serve/served-request.ts";
+import type { Served } from "./serve/request-times.ts";
 
 /** So many swaps are remembered, for the requests that waited meanwhile. */
 const MOST_SWAPS = 64;

@@ -1,5 +1,5 @@
 import type { Catalog } from "../catalog/types.ts";
-import type { SessionView } from "../placement/live/controller.ts";
+import type { SessionView } from "../placement/live/session.ts";
 import type { Guarded } from "../placement/live/guard-actions.ts";
 import type { FailedUnload } from "../placement/order-desk.ts";
 import type { OrderBook } from "../placement/orders.ts";

@@ -1,7 +1,8 @@
 import { MAX_MODEL_NAME } from "../model-name.ts";
 import { OPEN_BRACKET, QUOTE } from "./json-bytes.ts";
 import { isText, readText } from "./json-text.ts";
-import { type JsonVisitor, JsonWalker } from "./json-walker.ts";
+import type { JsonVisitor } from "./json-visitor.ts";
+import { JsonWalker } from "./json-walker.ts";
 import { type BodyScan, type BodyScanner, type ModelPlace, refused, type Span } from "./scanned-body.ts";
 import { Turns } from "./turns.ts";
 

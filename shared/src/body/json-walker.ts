@@ -13,6 +13,24 @@ import {
   QUOTE,
 } from "./json-bytes.ts";
 import { firstOfNumber, isWholeNumber, nextOfNumber, NO_PART } from "./json-number.ts";
+import {
+  AFTER_VALUE,
+  expectedIn,
+  FAILED,
+  FIRST_BRACE,
+  IN_ESCAPE,
+  IN_HEX,
+  IN_LITERAL,
+  IN_NUMBER,
+  IN_STRING,
+  KEY,
+  KEY_COLON,
+  KEY_OR_CLOSE,
+  NOTHING,
+  VALUE,
+  VALUE_OR_CLOSE,
+} from "./json-states.ts";
+import type { JsonVisitor } from "./json-visitor.ts";
 import { PlainRun } from "./plain-run.ts";
 
 /** Levels of arrays and objects that a body may nest; far above any real request. */
@@ -20,38 +38,6 @@ const MAX_DEPTH = 200;
 
 /** Longer keys are told without their bytes: none that anybody looks for has more than 12 letters, six bytes each. */
 const KEY_BYTES = 6 * 12 + 2;
-
-/**
- * Hears of values and of keys, and of how many levels of arrays and objects are open around them. Places are byte offsets
- * in the body. The bytes of a string are `bytes[start, end)` with both quotes, none (`start === end`) where there are
- * more than were needed; they hold for the call alone.
- */
-export interface JsonVisitor {
-  /** It is told nothing of what stands inside more levels than this, which costs nothing then. */
-  readonly maxDepth: number;
-  key(depth: number, bytes: Buffer, start: number, end: number): void;
-  /** A value begins, with the byte `first`. Answers how many bytes of it are needed if it is a string. */
-  begin(depth: number, first: number, at: number): number;
-  /** The value ended before `at`; it has bytes only if it is a string that was needed. */
-  end(depth: number, at: number, bytes: Buffer, start: number, end: number): void;
-}
-
-// What comes next, outside of strings, numbers and literals.
-const FIRST_BRACE = 0;
-const KEY_OR_CLOSE = 1;
-const KEY = 2;
-const KEY_COLON = 3;
-const VALUE_OR_CLOSE = 4;
-const VALUE = 5;
-const AFTER_VALUE = 6;
-const NOTHING = 7;
-// Inside a string: at any byte of it, behind a backslash, at the hex digits of an escape.
-const IN_STRING = 8;
-const IN_ESCAPE = 9;
-const IN_HEX = 10;
-const IN_LITERAL = 11;
-const IN_NUMBER = 12;
-const FAILED = 13;
 
 const NO_BYTES = Buffer.alloc(0);
 
@@ -126,7 +112,12 @@ export class JsonWalker {
   end(): string | null {
     if (this.#state === NOTHING || this.#state === FAILED) return this.#problem;
     const inString = this.#state >= IN_STRING && this.#state < IN_LITERAL;
-    this.#fail(inString ? "the string is not closed" : `expected ${this.#expected()}, the body ends`, 0);
+    this.#fail(
+      inString
+        ? "the string is not closed"
+        : `expected ${expectedIn(this.#state, this.#number, this.#inObject)}, the body ends`,
+      0,
+    );
     return this.#problem;
   }
 
@@ -322,29 +313,8 @@ export class JsonWalker {
     return at;
   }
 
-  #expected(): string {
-    if (this.#state === IN_NUMBER && !isWholeNumber(this.#number)) return "a digit";
-    switch (this.#state) {
-      case FIRST_BRACE:
-        return "an object";
-      case KEY_OR_CLOSE:
-      case KEY:
-        return "a key";
-      case KEY_COLON:
-        return '":"';
-      case VALUE:
-      case VALUE_OR_CLOSE:
-      case IN_LITERAL:
-        return "a value";
-      case NOTHING:
-        return "the end";
-      default:
-        return this.#inObject ? '"," or "}"' : '"," or "]"';
-    }
-  }
-
   #refuse(at: number): number {
-    return this.#fail(`expected ${this.#expected()}, found something else`, at);
+    return this.#fail(`expected ${expectedIn(this.#state, this.#number, this.#inObject)}, found something else`, at);
   }
 
   #fail(problem: string, at: number): number {

@@ -1,5 +1,4 @@
 import { adapterFor, type PollResult } from "@farmgate/engines";
-import { nameKey } from "@farmgate/shared";
 import {
   catalogOf,
   Learned,
@@ -16,7 +15,9 @@ import {
   type Terms,
   termsOf,
 } from "@farmgate/worker-agent";
-import type { AgentWorker, HostedModel } from "./farm.ts";
+import { asPolled } from "./as-polled.ts";
+import type { AgentWorker } from "./farm.ts";
+import { HostedModels } from "./hosted-models.ts";
 import { noticedLoadMs } from "./noticed-load.ts";
 import { Seats } from "./seats.ts";
 import { WorkClock } from "./work-clock.ts";
@@ -40,10 +41,7 @@ export class AgentRun implements WorkerRun {
   readonly #terms: Terms | null;
   readonly #replaces: (model: ServedModel, victim: ServedModel) => boolean;
   readonly #seats = new Map<string, Seats>();
-  readonly #hosted: ReadonlyMap<string, HostedModel>;
-  readonly #models: readonly ServedModel[];
-  /** By `nameKey` of a model's name or alias. */
-  readonly #names = new Map<string, string>();
+  readonly #hosted: HostedModels;
   readonly #clock = new WorkClock();
   readonly #jobs = new Map<number, { model: string; tokens: AskedTokens; grantedAt: number }>();
   readonly #loaded = new Set<string>();
@@ -62,18 +60,14 @@ export class AgentRun implements WorkerRun {
     this.#place = place;
     this.#worker = worker;
     this.#host = host;
-    this.#models = models.map(({ served }) => served);
-    this.#hosted = new Map(models.map((model) => [model.served.name, model]));
-    this.#rules = rulesOf(agent, this.#models);
+    this.#hosted = new HostedModels(models);
+    this.#rules = rulesOf(agent, this.#hosted.served);
     this.#replaces = replacesBy(agent);
     const costs = { reloadMs: (model: string) => this.#learned.loadMs(model, null, host.now) };
     this.#scheduler = new Scheduler(this.#rules, POLICIES[agent.queue.policy], costs);
     const loadMs = (name: string) => this.#loadMs(name);
     this.#terms = agent.queue.policy === "greedy" ? termsOf(this.#rules, { loadMs, answerMs: longestAnswerMs }) : null;
     for (const { served, speed } of models) this.#seats.set(served.name, new Seats(speed));
-    for (const { name, aliases } of this.#models) {
-      for (const spelling of [name, ...aliases]) this.#names.set(nameKey(spelling), name);
-    }
   }
 
   get loadsOf(): ReadonlyMap<string, number> {
@@ -82,15 +76,10 @@ export class AgentRun implements WorkerRun {
 
   /** Tells what is loaded at the start; nothing is told before. */
   begin(): void {
-    let replaceable: ServedModel | null = null;
-    for (const { served, loaded } of this.#hosted.values()) {
-      if (!loaded) continue;
-      // Of those that replace one another one alone can be loaded.
-      if (!served.pinned && replaceable !== null && this.#replaces(served, replaceable)) continue;
-      if (!served.pinned) replaceable = served;
-      this.#loaded.add(served.name);
-      this.#learned.found(served.name, this.#host.now);
-      this.#tell({ type: "found", model: served.name });
+    for (const { name } of this.#hosted.loadedAtStart(this.#replaces)) {
+      this.#loaded.add(name);
+      this.#learned.found(name, this.#host.now);
+      this.#tell({ type: "found", model: name });
     }
     this.#tell({ type: "tick" });
   }
@@ -98,7 +87,7 @@ export class AgentRun implements WorkerRun {
   submit(request: number, asked: string, tokens: AskedTokens, { name: caller, isBatch }: Caller): void {
     const { now } = this.#host;
     const id = String(request);
-    const model = this.#names.get(nameKey(asked)) ?? asked;
+    const model = this.#hosted.named(asked);
     const priority = isBatch ? "batch" : "interactive";
     this.#jobs.set(request, { model, tokens, grantedAt: Number.NaN });
     this.#tell({ type: "arrive", job: { ...PLAIN, id, requestId: id, model, caller, priority, arrivedAt: now } });
@@ -119,7 +108,7 @@ export class AgentRun implements WorkerRun {
     const view = this.#scheduler.view(now);
     const moment = {
       now,
-      models: this.#models,
+      models: this.#hosted.served,
       rules: this.#rules,
       view,
       waiting: [],
@@ -129,11 +118,7 @@ export class AgentRun implements WorkerRun {
       longestAnswerMs: this.#worker.agent.queue.longestAnswer,
     };
     const catalog = catalogOf({ name: this.#worker.agent.name, version: "simulated" }, moment);
-    const report = adapterFor("agent").parse(catalog, null);
-    const result: PollResult =
-      report === null
-        ? { kind: "no_catalog", engine: "agent", reason: "its catalogue is not readable" }
-        : { kind: "ok", engine: "agent", report };
+    const result = asPolled("agent", adapterFor("agent").parse(catalog, null));
     // A waiting request grows older by itself.
     if (view.depth === 0) this.#catalog = result;
     return result;

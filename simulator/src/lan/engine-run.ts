@@ -2,6 +2,7 @@ import { adapterFor, type PollResult } from "@farmgate/engines";
 import { modelProps, routerList, routerProps, singleList } from "../decide/catalogue.ts";
 import { type Effect, EngineState } from "../decide/engine-state.ts";
 import { answerTimes } from "./answer-times.ts";
+import { asPolled } from "./as-polled.ts";
 import type { EngineWorker } from "./farm.ts";
 import { WorkClock } from "./work-clock.ts";
 import type { AskedTokens, LanEvent, LanHost, WorkerFigures, WorkerRun } from "./worker-run.ts";
@@ -95,8 +96,7 @@ export class EngineRun implements WorkerRun {
       options.single && first !== undefined
         ? adapter.parse(singleList(first, 0, options.apis), modelProps(first, options.slots))
         : adapter.parse(routerList(entries, 0, options.apis), routerProps(options));
-    if (report === null) return { kind: "no_catalog", engine: "llama-server", reason: "its list is not readable" };
-    return { kind: "ok", engine: "llama-server", report };
+    return asPolled("llama-server", report);
   }
 
   #carryOut(effects: readonly Effect[]): void {

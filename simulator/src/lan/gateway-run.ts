@@ -2,28 +2,21 @@ import type { GatewayConfig } from "@farmgate/gateway";
 import {
   type Choice,
   choose,
-  emptyCatalog,
   fallbacksOf,
   groupOf,
   hasFreeSlot,
-  Inflight,
-  LastCopies,
-  Learned,
   nameRules,
-  RecentUse,
-  reduce,
   type ResolvedName,
   resolveName,
-  type RoutingContext,
   type RoutingRequest,
-  type TrackedCatalog,
-  Turns,
   WaitingRoom,
   type WorkerConfig,
 } from "@farmgate/gateway/policies";
 import type { PollResult } from "@farmgate/engines";
-import { type Api, FarmError, nameKey } from "@farmgate/shared";
+import { FarmError } from "@farmgate/shared";
+import { apiOf } from "./api-of-kind.ts";
 import { CallRun } from "./call-run.ts";
+import { FarmSight } from "./farm-sight.ts";
 import { type AskedRequest, CODES, type GatewayDoer, type LeftBy, type RefusedBy } from "./gateway-doer.ts";
 import { TurnRun } from "./turn-run.ts";
 
@@ -44,38 +37,29 @@ interface Routed {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The gateway in virtual time: its own catalogue, choice of workers, counts and waiting room. */
+/** The gateway in virtual time: what it sees of the farm, its choice of workers and its waiting room. */
 export class GatewayRun {
   readonly #config: GatewayConfig;
   readonly #doer: GatewayDoer;
   readonly #names;
-  readonly #isBlind: boolean;
-  readonly #turns = new Turns();
-  readonly #learned = new Learned();
+  readonly sight: FarmSight;
   readonly #room = new WaitingRoom();
   readonly #routed = new Map<number, Routed>();
   readonly #turn: TurnRun;
-  /** What each worker told last. */
-  readonly #told = new Map<string, PollResult>();
   /** By conversation: who answered it last. */
   readonly #lastWorker = new Map<number, string>();
-  readonly inflight = new Inflight();
-  readonly recentUse = new RecentUse();
-  readonly lastCopies = new LastCopies(this.recentUse);
-  catalog: TrackedCatalog = emptyCatalog();
 
   /** `isBlind`: what is loaded is not told to it. */
   constructor(config: GatewayConfig, workers: readonly WorkerConfig[], isBlind: boolean, doer: GatewayDoer) {
     this.#config = config;
     this.#doer = doer;
-    this.#isBlind = isBlind;
+    this.sight = new FarmSight(config, workers, isBlind);
     this.#names = nameRules(config.models);
-    this.catalog = reduce(this.catalog, { type: "configured", workers }, 0, config.health);
     this.#turn = new TurnRun({
       config,
       clock: doer.clock,
       room: this.#room,
-      context: () => this.#context(0),
+      context: () => this.sight.context(0, this.now),
       calls: () => [...this.#routed.values()].map(({ call }) => call),
     });
   }
@@ -87,7 +71,7 @@ export class GatewayRun {
   arrive(place: number, { model, tokens, conversation, hasPrefix, deadlineAt }: AskedRequest): void {
     const isBound = hasPrefix && this.#config.routing.affinity;
     const prefixWorker = isBound ? (this.#lastWorker.get(conversation) ?? null) : null;
-    const name = resolveName(model, this.#names, this.catalog);
+    const name = resolveName(model, this.#names, this.sight.catalog);
     const request = this.#asRequest(name, prefixWorker);
     const call = new CallRun(tokens, deadlineAt, this.#doer.clock);
     const routed = {
@@ -106,15 +90,7 @@ export class GatewayRun {
   }
 
   polled(worker: string, startedAt: number, told: PollResult): void {
-    if (told.kind === "ok") this.inflight.polled(worker);
-    // A worker to which nothing has happened tells the very same, of which nothing follows but that it is as new.
-    if (this.#told.get(worker) === told) return;
-    this.#told.set(worker, told);
-    const result = this.#isBlind ? withoutResidency(told) : told;
-    const before = this.catalog.version;
-    const event = { type: "polled", worker, startedAt, result } as const;
-    this.catalog = reduce(this.catalog, event, this.now, this.#config.health);
-    if (this.catalog.version === before) return;
+    if (!this.sight.polled(worker, startedAt, told, this.now)) return;
     this.#room.wake();
     this.#turn.wake();
     this.#doer.catalogChanged();
@@ -139,7 +115,7 @@ export class GatewayRun {
     const { choice, sentAt, firstMs, foundSlot } = routed.at;
     const { name } = choice.worker.config;
     this.#lastWorker.set(routed.conversation, name);
-    this.#learn(choice, foundSlot, firstMs, this.now - sentAt);
+    this.sight.answered(choice, foundSlot, firstMs, this.now - sentAt);
     this.#turn.answered(routed.call);
     this.#leave(place, routed, null);
   }
@@ -176,7 +152,7 @@ export class GatewayRun {
   /** `why` null: it was served. */
   #leave(place: number, routed: Routed, why: LeftBy | RefusedBy | null): void {
     this.#routed.delete(place);
-    const listed = this.catalog.union.get(routed.request.key);
+    const listed = this.sight.catalog.union.get(routed.request.key);
     if (listed !== undefined) {
       const served = { status: why === null ? 200 : null, error: why === null ? null : new FarmError(CODES[why], "") };
       this.#doer.ended(listed.key, routed.call, served);
@@ -198,7 +174,7 @@ export class GatewayRun {
     if (!this.#turn.isOn || tried.size > 0) return this.#routeNow(place, routed);
     const group = groupOf(request, tried);
     const waiting = this.#turn.waitingOf(call);
-    const decision = this.#turn.inGroup(group) === 0 ? choose(request, this.#context(0), NONE) : null;
+    const decision = this.#turn.inGroup(group) === 0 ? choose(request, this.sight.context(0, this.now), NONE) : null;
     if (decision?.kind === "send" && this.#turn.canBegin(waiting, request, decision.choice.worker.config.name)) {
       return this.#send(place, routed, decision.choice);
     }
@@ -214,7 +190,7 @@ export class GatewayRun {
       { group, request },
       {
         send: (worker) => {
-          const there = choose({ ...request, only: worker }, this.#context(0), NONE);
+          const there = choose({ ...request, only: worker }, this.sight.context(0, this.now), NONE);
           if (there.kind !== "send") return false;
           out();
           this.#send(place, routed, there.choice);
@@ -238,10 +214,10 @@ export class GatewayRun {
   #routeNow(place: number, routed: Routed): void {
     const { request, tried } = routed;
     const ahead = this.#config.routing.waitOrSwap ? this.#room.inGroup(groupOf(request, tried)) : 0;
-    const decision = choose(request, this.#context(ahead), tried);
+    const decision = choose(request, this.sight.context(ahead, this.now), tried);
     if (decision.kind === "send") return this.#send(place, routed, decision.choice);
     if (decision.kind === "wait") return this.#wait(place, routed);
-    if (tried.size === 0) routed.next ??= fallbacksOf(routed.name, this.#names, ["*"], this.catalog);
+    if (tried.size === 0) routed.next ??= fallbacksOf(routed.name, this.#names, ["*"], this.sight.catalog);
     const other = routed.next?.shift();
     if (other !== undefined) {
       routed.request = this.#asRequest(other, null);
@@ -258,7 +234,7 @@ export class GatewayRun {
       group: groupOf(request, tried),
       bytes: 0,
       tryGo: () => {
-        const decision = choose(request, this.#context(0), tried);
+        const decision = choose(request, this.sight.context(0, this.now), tried);
         if (decision.kind === "wait") return false;
         routed.leaveRoom = null;
         if (decision.kind === "send") this.#send(place, routed, decision.choice);
@@ -279,10 +255,10 @@ export class GatewayRun {
     const { worker, model } = choice;
     const { name } = worker.config;
     const { waitOrSwap } = this.#config.routing;
-    const isFree = () => hasFreeSlot(worker, model, this.inflight.worker(name), request, this);
+    const isFree = () => hasFreeSlot(worker, model, this.sight.inflight.worker(name), request, this.sight);
     const foundSlot = waitOrSwap && !model?.queued && isFree();
-    this.#turns.picked(name, request.key, choice.turnWeight);
-    const leave = this.inflight.enter(name, request.key);
+    this.sight.turns.picked(name, request.key, choice.turnWeight);
+    const leave = this.sight.inflight.enter(name, request.key);
     const release = () => {
       leave();
       routed.call.place = null;
@@ -295,51 +271,15 @@ export class GatewayRun {
     this.#doer.send(place, name, choice.upstreamModel, this.#lastWorker.get(routed.conversation) === name);
   }
 
-  #learn(choice: Choice, foundSlot: boolean, firstByteMs: number, ms: number): void {
-    const { warmth, worker, upstreamModel } = choice;
-    if (!this.#config.routing.waitOrSwap) return;
-    if (warmth !== "cold" && !(warmth === "warm" && foundSlot)) return;
-    const found = { found: warmth, streamed: true, firstByteMs, ms } as const;
-    this.#learned.answered(worker.config.name, nameKey(upstreamModel), found);
-  }
-
   #noteUse(key: string): void {
-    const listed = this.catalog.union.get(key);
+    const listed = this.sight.catalog.union.get(key);
     if (listed === undefined) return;
-    this.recentUse.asked(listed.key, this.now);
+    this.sight.recentUse.asked(listed.key, this.now);
     this.#doer.asked(listed.key);
   }
 
   #asRequest({ key, name, worker }: ResolvedName, prefixWorker: string | null): RoutingRequest {
-    const api = apiOf(this.catalog.union.get(key)?.kind ?? "chat");
+    const api = apiOf(this.sight.catalog.union.get(key)?.kind ?? "chat");
     return { key, name, api, ways: [api], spent: NONE, only: worker, held: null, patterns: ["*"], prefixWorker };
   }
-
-  #context(waitingAhead: number): RoutingContext {
-    const { strategy, waitOrSwap } = this.#config.routing;
-    const { catalog, inflight, lastCopies } = this;
-    const plain = { catalog, inflight, turns: this.#turns, strategy, now: this.now };
-    if (this.#isBlind) return plain;
-    if (!waitOrSwap) return { ...plain, lastCopies };
-    return { ...plain, lastCopies, pricing: { learned: this.#learned, inflight, waitingAhead } };
-  }
-}
-
-const API_OF_KIND: Readonly<Record<string, Api>> = {
-  embedding: "embeddings",
-  embeddings: "embeddings",
-  rerank: "rerank",
-  audio: "transcriptions",
-  image: "image-generations",
-};
-
-/** As what a trace's request for a model of this kind is asked. */
-function apiOf(kind: string): Api {
-  return API_OF_KIND[kind] ?? "chat";
-}
-
-function withoutResidency(result: PollResult): PollResult {
-  if (result.kind !== "ok") return result;
-  const models = result.report.models.map((model) => ({ ...model, state: "unknown" as const }));
-  return { ...result, report: { ...result.report, models } };
 }

@@ -33,7 +33,7 @@ export class KeeperRun {
   }
 
   get wanted(): readonly WantedCopies[] {
-    return meantCopies(this.#asked, this.#gateway.catalog);
+    return meantCopies(this.#asked, this.#gateway.sight.catalog);
   }
 
   /** Orders what the gateway would order now. */
@@ -46,7 +46,8 @@ export class KeeperRun {
   }
 
   view(): PlacementView {
-    const { catalog, inflight, recentUse, lastCopies, now } = this.#gateway;
+    const { sight, now } = this.#gateway;
+    const { catalog, inflight, recentUse, lastCopies } = sight;
     const { book: orders, unloading } = this.#desk;
     return { catalog, orders, unloading, inflight, recentUse, lastCopies, now };
   }

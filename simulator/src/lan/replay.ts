@@ -83,7 +83,7 @@ class World implements LanHost {
       ...deps,
       desk,
       keeper: this.#keeper,
-      inflight: this.#gateway.inflight,
+      inflight: this.#gateway.sight.inflight,
       random: seededRandom(options.seed + 1),
       log: SILENT,
       count: () => {},
@@ -153,10 +153,10 @@ class World implements LanHost {
   }
 
   #catalog() {
-    const gateway = this.#gateway;
+    const { sight } = this.#gateway;
     return {
       get current() {
-        return gateway.catalog;
+        return sight.catalog;
       },
     };
   }

@@ -5,7 +5,6 @@ import {
   apiForm,
   type BodyBytes,
   type BodyScanner,
-  type Clock,
   type ErrorCode,
   FarmError,
   formatDuration,
@@ -31,7 +30,6 @@ import {
   type CallerSocket,
   isBeyondLimit,
   type KeyRing,
-  type Log,
   onStalled,
   readBody,
   type StopReading,
@@ -40,15 +38,15 @@ import {
   withTraceHeaders,
 } from "@farmgate/wire";
 import type { Executor } from "../executor.ts";
-import type { Learned } from "../figures/learned.ts";
-import type { AgentMetrics } from "../metrics.ts";
 import type { ModelBook, ServedModel } from "../served-model.ts";
 import { askedApi } from "./agent-paths.ts";
 import { callerOf, requestIdOf } from "./asked.ts";
 import { allowedModel, mayUse } from "./allowed-model.ts";
 import type { AgentSpans, AskedSpan } from "../agent-spans.ts";
 import { maySpeak, refuseUnspoken } from "./spoken.ts";
-import { type Order, type Served, ServedRequest } from "./served-request.ts";
+import { type RecordDeps, recordServed } from "./record-served.ts";
+import type { Served } from "./request-times.ts";
+import { type Order, ServedRequest } from "./served-request.ts";
 
 /** Bytes. */
 export const BODY_LIMIT = 100 * 1_024 ** 2;
@@ -80,18 +78,14 @@ const MORE_HEADERS: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
   upgrade_required: ["upgrade", "websocket"],
 };
 
-export interface InferenceContext {
+export interface InferenceContext extends RecordDeps {
   models: ModelBook;
   keys: KeyRing;
   access: Access;
   executor: Executor;
   upstreams: Upstreams;
-  learned: Learned;
-  metrics: AgentMetrics;
   /** null: traces are off. */
   spans: AgentSpans | null;
-  clock: Clock;
-  log: Log;
 }
 
 /** The door of the inference paths: from the bytes of a request to a job in the queue. */
@@ -115,7 +109,7 @@ export class Inference {
     let model: ServedModel | null = null;
     const span = this.#context.spans?.asked(request, requestId, startedAt) ?? null;
     const record = (served: Served) =>
-      this.#record({ requestId, caller, model, startedAt, path: request.url, span }, served);
+      recordServed({ requestId, caller, model, startedAt, path: request.url, span }, served, this.#context);
     try {
       const known = this.#context.access.identify(request);
       if (isBeyondLimit(request.socket)) throw tooManyConnections();
@@ -248,39 +242,6 @@ export class Inference {
     this.#context.log.error({ err: thrown, request_id: requestId }, "a request failed by a fault of the agent");
     return new FarmError("internal", "The agent failed on this request; its log says why.", { cause: thrown });
   }
-
-  #record(
-    asked: {
-      requestId: string;
-      caller: string;
-      model: ServedModel | null;
-      startedAt: number;
-      path: string | undefined;
-      span: AskedSpan | null;
-    },
-    served: Served,
-  ): void {
-    const { clock, learned, metrics, log } = this.#context;
-    const model = asked.model?.name ?? null;
-    const ms = clock.now() - asked.startedAt;
-    // Who left while it waited has waited until now.
-    metrics.served(model, served.status, model === null ? null : (served.waitedMs ?? ms));
-    asked.span?.ended(model, served, clock.now());
-    const { answer } = served;
-    if (model !== null && answer !== null) learned.answered(model, { ...answer, ok: served.status === 200 });
-    const line = {
-      request_id: asked.requestId,
-      path: pathOf(asked.path ?? "").slice(0, 500),
-      model,
-      caller: asked.caller,
-      status: served.status,
-      waited_ms: rounded(served.waitedMs),
-      first_byte_ms: rounded(served.firstByteMs),
-      ms: rounded(ms),
-      ...(served.error === null ? {} : { error: served.error }),
-    };
-    log.info(line, served.error === null ? "answered" : "not answered");
-  }
 }
 
 function stalledUpload(): FarmError {
@@ -289,10 +250,6 @@ function stalledUpload(): FarmError {
 
 function tooManyConnections(): FarmError {
   return new FarmError("queue_full", "Too many connections are open already.", { retryAfterS: 5 });
-}
-
-function rounded(ms: number | null): number | null {
-  return ms === null ? null : Math.round(ms);
 }
 
 /** The engine's own key in the place of the caller's, and the agent's own span where there is one. */

@@ -32,8 +32,8 @@ import type { Executor, Waiter } from "../executor.ts";
 import type { Job } from "../queue/types.ts";
 import type { ServedModel } from "../served-model.ts";
 import { afterFailure, deadlineError, lostEngine, toFarmError } from "./engine-failure.ts";
-import { type AnswerFigures, readAnswerFigures } from "./answer-figures.ts";
 import { LoadingAnswer } from "./loading-answer.ts";
+import { RequestTimes, type Served } from "./request-times.ts";
 import { SignsOfLife } from "./signs-of-life.ts";
 
 /** The caller's patience is the limit; these only free a slot that a dead engine would hold for ever. Milliseconds. */
@@ -43,9 +43,6 @@ const ENGINE_TIMEOUTS = { firstByteMs: 3_600_000, idleMs: 3_600_000 };
 const LOADING_PAUSE_MS = 500;
 
 const LEFT = "the caller left";
-
-/** What a comment in a stream begins with. */
-const COLON = 0x3a;
 
 /** One caller's request, ready to be sent. */
 export interface Order {
@@ -62,17 +59,6 @@ export interface Order {
   headers: string[];
   model: ServedModel;
   job: Job;
-}
-
-/** What became of a request, for the log and the metrics. Durations in milliseconds. */
-export interface Served {
-  /** What the caller was told, 499 when it left; a stream that broke off counts as 502 or 504. */
-  status: number;
-  waitedMs: number | null;
-  firstByteMs: number | null;
-  /** From the grant to the end, and what the answer told of its speed; null: not granted. */
-  answer: { ms: number; figures: AnswerFigures } | null;
-  error: string | null;
 }
 
 export interface RequestContext {
@@ -93,7 +79,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
   readonly #tail = new AnswerTail();
   readonly #answer: AnswerRelay;
   readonly #signs: SignsOfLife;
-  readonly #startedAt: number;
+  readonly #times: RequestTimes;
   /** Let go once the answer has begun, or its caller has left: from then on it is not sent again. */
   #body: BodyBytes | null;
   #job: Job;
@@ -106,12 +92,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
   #left: string | null = null;
   #requeued = false;
   #retriedFresh = false;
-  #isStream = false;
   #status = 0;
-  #waitedMs: number | null = null;
-  #grantedAt: number | null = null;
-  #headAt: number | null = null;
-  #firstPieceAt: number | null = null;
   #cutBy: FarmError | null = null;
 
   constructor(
@@ -127,7 +108,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
     this.#onEnd = onEnd;
     this.#job = order.job;
     this.#body = body;
-    this.#startedAt = context.clock.now();
+    this.#times = new RequestTimes(context.clock);
     this.#answer = new AnswerRelay(response, this.#tail, () => this.#exchange?.resume());
     this.#signs = new SignsOfLife(response, context.clock);
     if (order.socket === null) onCallerLeft(response.req, response, () => this.#callerLeft());
@@ -142,8 +123,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
   }
 
   granted(waitedMs: number): void {
-    this.#waitedMs = waitedMs;
-    this.#grantedAt = this.#context.clock.now();
+    this.#times.granted(waitedMs);
     this.#signs.granted(waitedMs);
     this.#send(this.#context.upstreams.to(this.#order.model));
   }
@@ -161,10 +141,9 @@ export class ServedRequest implements Waiter, ExchangeSink {
 
   head(status: number, rawHeaders: string[]): void {
     const headers = answerHeadersForCaller(rawHeaders);
-    this.#isStream = isEventStream(rawHeaders);
     headers.push(HEADER.requestId, this.#order.requestId, HEADER.model, headerSafe(this.#order.model.name));
     this.#answer.start(status, headers);
-    this.#headAt = this.#context.clock.now();
+    this.#times.head(isEventStream(rawHeaders));
     this.#status = status;
     this.#body = null;
   }
@@ -173,7 +152,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
   upgraded(rawHeaders: string[], engine: Socket): void {
     const { socket, requestId, model } = this.#order;
     if (socket === null) throw new Error("no WebSocket was asked for");
-    this.#headAt = this.#context.clock.now();
+    this.#times.head(false);
     const own = [HEADER.requestId, requestId, HEADER.model, headerSafe(model.name)];
     const headers = ["connection", "Upgrade", "upgrade", "websocket", ...answerHeadersForCaller(rawHeaders), ...own];
     this.#tunnel = new Tunnel(socket.switch(headers), engine, this.#context.clock, (broke) => {
@@ -184,8 +163,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
   }
 
   data(chunk: Buffer): boolean {
-    // Some engines send comments (": keepalive") while they read the prompt: those are no piece of an answer.
-    if (this.#firstPieceAt === null && chunk[0] !== COLON) this.#firstPieceAt = this.#context.clock.now();
+    this.#times.data(chunk);
     return this.#answer.write(chunk);
   }
 
@@ -197,7 +175,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
       this.#breakOff(this.#cutBy);
     } else if (outcome.failure.kind === "cancelled") {
       this.#finish(499, this.#left ?? LEFT);
-    } else if (this.#headAt === null) {
+    } else if (!this.#times.hasHead) {
       this.#unanswered(outcome.failure);
     } else {
       this.#breakOff(toFarmError(outcome.failure, this.#order.model.name));
@@ -216,7 +194,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
     const firstByteMs = Math.min(ENGINE_TIMEOUTS.firstByteMs, this.#deadlineLeft());
     const timeouts = { ...ENGINE_TIMEOUTS, firstByteMs };
     const { clock } = this.#context;
-    const loads = (this.#grantedAt ?? 0) + this.#order.model.timeoutMs > clock.now();
+    const loads = this.#times.sinceGrantMs < this.#order.model.timeoutMs;
     const sink = loads ? new LoadingAnswer(this, clock, () => this.#askLater()) : this;
     const held = new HeldAnswer(sink, clock, this.#order.asksStream);
     this.#exchange = new Exchange(pool, request, timeouts, clock, held);
@@ -246,7 +224,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
     switch (afterFailure(failure, { requeued: this.#requeued, retriedFresh: this.#retriedFresh })) {
       case "wait_again": {
         this.#requeued = true;
-        this.#grantedAt = null;
+        this.#times.waitsAgain();
         const previous = this.#job.id;
         this.#job = { ...this.#job, id: `${previous}.again` };
         this.#exchange = null;
@@ -270,7 +248,7 @@ export class ServedRequest implements Waiter, ExchangeSink {
   /** Tells an error as well as it still can be told: as an answer, inside the stream, or by a visible cut. */
   #breakOff(error: FarmError): void {
     const { family, requestId } = this.#order;
-    if (this.#headAt === null) answerError(this.#response, error, { family, requestId });
+    if (!this.#times.hasHead) answerError(this.#response, error, { family, requestId });
     else this.#answer.break(family, error, requestId);
     this.#finish(error.status, error.message);
   }
@@ -293,22 +271,6 @@ export class ServedRequest implements Waiter, ExchangeSink {
     this.#endPause?.();
     this.#signs.stop();
     this.#context.executor.finished(this.#job.id);
-    this.#onEnd({
-      status,
-      waitedMs: this.#waitedMs,
-      firstByteMs: this.#headAt === null ? null : this.#headAt - this.#startedAt,
-      answer: this.#grantedAt === null ? null : this.#answered(this.#grantedAt),
-      error,
-    });
-  }
-
-  #answered(grantedAt: number): { ms: number; figures: AnswerFigures } {
-    const now = this.#context.clock.now();
-    const firstPieceAt = this.#firstPieceAt;
-    const figures = readAnswerFigures(this.#tail.text(), {
-      firstPieceMs: firstPieceAt === null ? null : firstPieceAt - grantedAt,
-      streamedMs: this.#isStream && firstPieceAt !== null ? now - firstPieceAt : 0,
-    });
-    return { ms: now - grantedAt, figures };
+    this.#onEnd({ status, error, ...this.#times.told(this.#tail) });
   }
 }

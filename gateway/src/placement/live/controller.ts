@@ -11,14 +11,16 @@ import { replicaId } from "./farm-bins.ts";
 import { reaches } from "./reach.ts";
 import { Regrets } from "./regrets.ts";
 import { noteTrial, weighPlan } from "./weigh-plan.ts";
-import { guardActions, type Guarded, type GuardView, whyNoRelease } from "./guard-actions.ts";
+import { guardActions, type GuardView, whyNoRelease } from "./guard-actions.ts";
 import { LearningTurns } from "./learning-turns.ts";
 import { Observations } from "./observations.ts";
 import { OracleKeeper } from "./oracle-keeper.ts";
-import { type MadePlan, type Planner, planWith } from "./plan-with.ts";
+import { type Planner, planWith } from "./plan-with.ts";
+import { PlanWords } from "./plan-words.ts";
 import { poolsPlanner } from "./pools-planner.ts";
 import { type EndedCall, requestFigures, type UncountedFigures } from "./request-figures.ts";
 import type { PlacementSettings } from "./settings.ts";
+import { isQuiet, type Session, type SessionView } from "./session.ts";
 import { spansOf } from "./spans.ts";
 
 /** Whom it gives its orders to. */
@@ -39,37 +41,6 @@ export interface ControllerDeps {
   count(kind: string, result: string): void;
   right: Pick<OrderRight, "isHeld">;
 }
-
-/** Changes of one plan that are said one by one. */
-const MOST_SAID = 10;
-
-/** What runs while placement is on. */
-interface Session {
-  settings: PlacementSettings;
-  seen: Observations;
-  learning: OracleKeeper;
-  planner: Planner;
-  deeds: Deeds;
-  regrets: Regrets;
-  plan: MadePlan | null;
-  /** The last plan that had anything to do. */
-  acted: { at: number; guarded: readonly Guarded[] } | null;
-  /** Models of which the Oracle is plainly wrong. */
-  wrong: ReadonlySet<string>;
-  /** Why the plain farm goes on alone, for now; null: it does not. */
-  trouble: string | null;
-  retryAt: number;
-  turns: LearningTurns;
-  /** When a request last came or ended. */
-  usedAt: number;
-  /** What was said of plans, by when it last came up. */
-  said: Map<string, number>;
-  /** Since when each copy is to go, by the id of the replica. */
-  leaving: ReadonlyMap<string, number>;
-}
-
-/** What it shows of itself. */
-export type SessionView = Readonly<Omit<Session, "said">>;
 
 /**
  * Places models by what is observed: thinly, since what is decided is decided in pure functions. Requests never wait for
@@ -118,7 +89,7 @@ export class PlacementController {
       retryAt: 0,
       turns: new LearningTurns(settings.window, clock.now()),
       usedAt: clock.now(),
-      said: new Map(),
+      words: new PlanWords(this.#deps),
       leaving: new Map(),
     };
     // Advice is all that is given from now on.
@@ -250,7 +221,8 @@ export class PlacementController {
     }
     session.learning.fitNext();
     const wrong = new Set(inUse.filter((key) => oracle.plainlyWrong(key)));
-    this.#sayWrong(session, wrong);
+    session.words.sayWrong(wrong, session.wrong);
+    session.wrong = wrong;
     if (wrong.size === inUse.length) return "what it expects of every model in use is plainly wrong";
     const { book: orders, unloading } = desk;
     const view = { catalog: catalog.current, orders, unloading, now, wanted: this.#deps.keeper.wanted, wrong };
@@ -278,7 +250,7 @@ export class PlacementController {
     const actions = worth.actions.filter((action) => !session.deeds.isMoving(action));
     const guardeds = [...guardActions(actions, guardView), ...worth.turnedDown];
     if (guardeds.length > 0) session.acted = { at: now, guarded: guardeds };
-    this.#sayNew(session, guardeds, now);
+    session.words.sayNew(guardeds, settings, now);
     if (settings.mode === "auto") {
       for (const guarded of guardeds) {
         session.deeds.order(guarded);
@@ -316,45 +288,4 @@ export class PlacementController {
       isInUse: (key) => session.seen.isOfToday(key, view.now),
     };
   }
-
-  #sayWrong(session: Session, wrong: ReadonlySet<string>): void {
-    const { catalog, log } = this.#deps;
-    for (const key of wrong) {
-      if (session.wrong.has(key)) continue;
-      const model = catalog.current.union.get(key)?.id ?? key;
-      log.warn({ model }, `placement leaves ${model} alone: what it expects of it is plainly wrong`);
-    }
-    session.wrong = wrong;
-  }
-
-  /**
-   * Once for each change: what comes up again and again is said again only after it was away for a while. The first ones
-   * of a plan alone: one for hundreds of models would drown all else in the log.
-   */
-  #sayNew(session: Session, guardeds: readonly Guarded[], now: number): void {
-    const { said, settings } = session;
-    for (const [text, at] of said) if (now - at > settings.hold) said.delete(text);
-    const changes = guardeds.filter(({ action, workers, key, order }) => {
-      const text = `${action.kind} ${key} ${workers.join(" to ")} ${order}`;
-      const isNew = !said.has(text);
-      said.set(text, now);
-      return isNew;
-    });
-    for (const change of changes.slice(0, MOST_SAID)) this.#say(settings.mode, change);
-    const more = changes.length - MOST_SAID;
-    if (more > 0) this.#deps.log.info({ more }, `and ${more} more changes; GET /farm/placement lists them all`);
-  }
-
-  #say(mode: PlacementSettings["mode"], { action, workers, key, ...rest }: Guarded): void {
-    const model = this.#deps.catalog.current.union.get(key)?.id ?? key;
-    const why = "why" in rest ? rest.why : undefined;
-    const does = mode === "advise" ? "placement would" : "placement is to";
-    this.#deps.log.info({ model, workers, reason: action.reason, not: why }, `${does} ${action.kind} ${model}`);
-  }
-}
-
-/** No load is left that could have changed since the last plan: then `stableEvery` is often enough. */
-function isQuiet({ usedAt, plan, settings }: Session, now: number): boolean {
-  if (plan === null || plan.at <= usedAt + settings.window) return false;
-  return now < plan.at + settings.stableEvery;
 }

@@ -1,11 +1,11 @@
 import type { CancelTimer, Clock } from "@farmgate/shared";
 import type { Claim, Claimed, Hub, Lease, OwnCounts } from "../hub.ts";
 import type { News, Question } from "../news.ts";
-import { HeardOthers } from "./heard-others.ts";
+import { OpenQuestions } from "../open-questions.ts";
+import { Tally } from "../room/tally.ts";
 import { HeldLease } from "./held-lease.ts";
 import type { FromRoom, Port, ToRoom } from "./messages.ts";
 import { OpenClaims } from "./open-claims.ts";
-import { OpenQuestions } from "./open-questions.ts";
 import { Outbox } from "./outbox.ts";
 import { OwnReport } from "./own-report.ts";
 import { readCounts, sentCounts } from "./sent-counts.ts";
@@ -31,7 +31,8 @@ export class ProcessHub implements Hub {
   readonly isShared = true;
   readonly claimsAll = true;
   readonly id: string;
-  readonly others = new HeardOthers();
+  /** What they have under way, as it was heard last. */
+  readonly others = new Tally();
   readonly #clock: Clock;
   readonly #port: Port<FromRoom, ToRoom>;
   readonly #outbox: Outbox<ToRoom>;
@@ -110,7 +111,7 @@ export class ProcessHub implements Hub {
 
   ask(question: Question, timeoutMs: number): Promise<ReadonlyMap<string, unknown>> {
     if (!this.#isIn) return Promise.resolve(new Map());
-    const { number, answers } = this.#questions.begin(timeoutMs);
+    const { number, answers } = this.#questions.begin(null, timeoutMs);
     this.#outbox.post({ kind: "ask", number, question });
     return answers;
   }
@@ -163,7 +164,7 @@ export class ProcessHub implements Hub {
     // Who has left asks nobody any more.
     if (this.#report === null) return;
     this.#forgetting = this.#clock.after(BELIEVED_MS, () => {
-      this.others.forget();
+      this.others.clear();
       this.#changed();
     });
     this.#changed();
@@ -188,8 +189,8 @@ export class ProcessHub implements Hub {
         return false;
       case "others":
         // What has ended while nobody was heard is not among it.
-        if (message.isAll === true) this.others.forget();
-        this.others.hear(readCounts(message));
+        if (message.isAll === true) this.others.clear();
+        this.others.set(readCounts(message));
         return true;
       case "members":
         this.#members = message.members;

@@ -1,4 +1,3 @@
-import type { OthersView } from "../hub.ts";
 import { Tally } from "../room/tally.ts";
 import { countSchema, type Fields, meantBy, stepSchema } from "./record-fields.ts";
 
@@ -17,26 +16,8 @@ interface Heard {
  * What the others have under way: told step by step, and read from their records where steps may have been missed. Both
  * carry the number of the step, since what is read may be older than what was told meanwhile.
  */
-export class HeardMembers implements OthersView {
+export class HeardMembers extends Tally {
   readonly #members = new Map<string, Heard>();
-  readonly #tally = new Tally();
-  readonly #callers = new Map<string, number>();
-
-  worker(name: string): number {
-    return this.#tally.worker(name);
-  }
-
-  pair(name: string, key: string): number {
-    return this.#tally.pair(name, key);
-  }
-
-  pairs(name: string): ReadonlyMap<string, number> {
-    return this.#tally.pairs(name);
-  }
-
-  caller(name: string): number {
-    return this.#callers.get(name) ?? 0;
-  }
 
   /** All that it has under way. */
   knows(member: string): boolean {
@@ -106,10 +87,8 @@ export class HeardMembers implements OthersView {
     const by = count - (heard.fields.get(field) ?? 0);
     if (count > 0) heard.fields.set(field, count);
     else heard.fields.delete(field);
-    if (meant.kind === "pair") return this.#tally.add(meant.worker, meant.key, by);
-    const all = this.caller(meant.name) + by;
-    if (all > 0) this.#callers.set(meant.name, all);
-    else this.#callers.delete(meant.name);
+    if (meant.kind === "pair") this.add(meant.worker, meant.key, by);
+    else this.addCaller(meant.name, by);
   }
 }
 

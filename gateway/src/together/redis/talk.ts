@@ -1,9 +1,9 @@
 import type { Clock } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
 import type { News, Question } from "../news.ts";
+import { OpenQuestions } from "../open-questions.ts";
 import type { FarmKeys } from "./farm-keys.ts";
 import { type Answer, messageOf, MOST_TOLD, type Told } from "./messages.ts";
-import { Questions } from "./questions.ts";
 
 export interface TalkOptions {
   id: string;
@@ -16,13 +16,13 @@ export interface TalkOptions {
 /** News that come from others, and questions both ways. */
 export class Talk {
   readonly #options: TalkOptions;
-  readonly #questions: Questions;
+  readonly #questions: OpenQuestions;
   readonly #onNews = new Set<(news: News, from: string) => void>();
   readonly #onQuestion = new Set<(question: Question, from: string) => unknown>();
 
   constructor(options: TalkOptions) {
     this.#options = options;
-    this.#questions = new Questions(options.clock);
+    this.#questions = new OpenQuestions(options.clock);
   }
 
   onNews(listener: (news: News, from: string) => void): () => void {

@@ -24,8 +24,7 @@ interface Taken {
 
 interface Member {
   tally: Tally;
-  callers: Map<string, number>;
-  /** In the counts above as well. */
+  /** In the tally as well. */
   taken: Taken[];
 }
 
@@ -36,7 +35,6 @@ interface Member {
 export class HubRoom {
   readonly #members = new Map<string, Member>();
   readonly #all = new Tally();
-  readonly #callers = new Map<string, number>();
   /** When what a key has spent of its minute is there again. */
   readonly #fullAt = new Map<string, number>();
   readonly #leases: LeaseBook;
@@ -57,14 +55,14 @@ export class HubRoom {
   /** Again: it begins anew, with nothing. */
   join(member: string): void {
     this.leave(member);
-    this.#members.set(member, { tally: new Tally(), callers: new Map(), taken: [] });
+    this.#members.set(member, { tally: new Tally(), taken: [] });
   }
 
   leave(member: string): void {
     const left = this.#members.get(member);
     if (left === undefined) return;
     for (const worker of left.tally.workers()) this.#setWorker(member, left, worker, new Map());
-    for (const caller of left.callers.keys()) this.#addCaller(member, left, caller, -this.#own(left, caller));
+    for (const caller of left.tally.callers()) this.#addCaller(member, left, caller, -left.tally.caller(caller));
     this.#leases.giveUpAll(member);
     this.#members.delete(member);
   }
@@ -85,7 +83,7 @@ export class HubRoom {
     }
     for (const [caller, count] of told.callers) {
       const more = known.taken.filter((taken) => taken.caller === caller).length;
-      this.#addCaller(member, known, caller, count + more - this.#own(known, caller));
+      this.#addCaller(member, known, caller, count + more - known.tally.caller(caller));
     }
   }
 
@@ -130,7 +128,7 @@ export class HubRoom {
   }
 
   caller(name: string): number {
-    return this.#callers.get(name) ?? 0;
+    return this.#all.caller(name);
   }
 
   askLease(member: string, name: string): void {
@@ -148,7 +146,7 @@ export class HubRoom {
 
   /** All that the others have. */
   othersOf(member: string): OfOthers {
-    return this.#ofOthers(member, this.#all.workers(), this.#callers.keys());
+    return this.#ofOthers(member, this.#all.workers(), this.#all.callers());
   }
 
   /** For each member what the others have now where that has changed since this was asked last. */
@@ -189,10 +187,6 @@ export class HubRoom {
     return { remaining, resetMs };
   }
 
-  #own({ callers }: Member, caller: string): number {
-    return callers.get(caller) ?? 0;
-  }
-
   #setWorker(member: string, known: Member, worker: string, pairs: ReadonlyMap<string, number>): void {
     const before = new Map(known.tally.pairs(worker));
     for (const key of new Set([...before.keys(), ...pairs.keys()])) {
@@ -207,10 +201,10 @@ export class HubRoom {
     note(this.#changedWorkers, worker, member);
   }
 
-  #addCaller(member: string, { callers }: Member, caller: string, by: number): void {
+  #addCaller(member: string, { tally }: Member, caller: string, by: number): void {
     if (by === 0) return;
-    addTo(callers, caller, by);
-    addTo(this.#callers, caller, by);
+    tally.addCaller(caller, by);
+    this.#all.addCaller(caller, by);
     note(this.#changedCallers, caller, member);
   }
 
@@ -225,16 +219,10 @@ export class HubRoom {
     });
     const ofKeys = Array.from(callers, (caller): [string, number] => [
       caller,
-      this.caller(caller) - (own?.callers.get(caller) ?? 0),
+      this.caller(caller) - (own?.tally.caller(caller) ?? 0),
     ]);
     return { counts: new Map(counts), callers: new Map(ofKeys) };
   }
-}
-
-function addTo(counts: Map<string, number>, name: string, by: number): void {
-  const after = (counts.get(name) ?? 0) + by;
-  if (after > 0) counts.set(name, after);
-  else counts.delete(name);
 }
 
 /** Only what others changed is news for a member. */

@@ -1,14 +1,14 @@
 import type { Clock } from "@farmgate/shared";
 
 interface Open {
-  /** Whose answers are still to come. */
-  waiting: Set<string>;
+  /** Whose answers are still to come; null: it is told when all have come. */
+  waiting: Set<string> | null;
   answers: Map<string, unknown>;
   end(): void;
 }
 
-/** What was asked and is not answered by all. */
-export class Questions {
+/** What a member has asked the others, until all have answered or the time for it is over. */
+export class OpenQuestions {
   readonly #clock: Clock;
   readonly #open = new Map<number, Open>();
   #last = 0;
@@ -17,16 +17,18 @@ export class Questions {
     this.#clock = clock;
   }
 
-  /** The number under which the answers of these come. */
+  /**
+   * The number under which the answers come. `members`: those who are asked; null: whoever that is tells by `end` that
+   * no more answers come.
+   */
   begin(
-    members: readonly string[],
+    members: readonly string[] | null,
     timeoutMs: number,
   ): { number: number; answers: Promise<ReadonlyMap<string, unknown>> } {
-    this.#last += 1;
-    const number = this.#last;
+    const number = ++this.#last;
     const answers = new Promise<ReadonlyMap<string, unknown>>((resolve) => {
       const open: Open = {
-        waiting: new Set(members),
+        waiting: members && new Set(members),
         answers: new Map(),
         end: () => {
           stopTimer();
@@ -51,8 +53,12 @@ export class Questions {
   /** Who has left answers nothing any more. */
   keepOnly(members: readonly string[]): void {
     for (const open of this.#open.values()) {
-      for (const member of open.waiting) if (!members.includes(member)) this.#without(open, member);
+      for (const member of open.waiting ?? []) if (!members.includes(member)) this.#without(open, member);
     }
+  }
+
+  end(number: number): void {
+    this.#open.get(number)?.end();
   }
 
   endAll(): void {
@@ -60,7 +66,7 @@ export class Questions {
   }
 
   #without(open: Open, member: string): void {
-    open.waiting.delete(member);
-    if (open.waiting.size === 0) open.end();
+    open.waiting?.delete(member);
+    if (open.waiting?.size === 0) open.end();
   }
 }
