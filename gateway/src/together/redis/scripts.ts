@@ -1,5 +1,7 @@
-import { FENCE_AHEAD_MS } from "@farmgate/shared";
 import type { Connection } from "./connection.ts";
+
+/** A lease's number that is so many milliseconds ahead of Redis' own clock was written by something else. */
+const FENCE_AHEAD_MS = 86_400_000;
 
 /**
  * Milliseconds by the clock of Redis: those of the hosts may differ. It may be set back, or be another server's after a
@@ -44,7 +46,7 @@ for i = 4, #KEYS, 2 do
   local fence = holder == id and tonumber(redis.call('HGET', KEYS[i], 'fence')) or 0
   if fence == 0 and (holder == id or not holder) and settling == 0 then
     local last = tonumber(redis.call('GET', KEYS[i + 1])) or 0
-    -- No agent takes a number that is further ahead: a clock that was wrong once is not to count for ever.
+    -- A clock that was wrong once is not to count for ever, and a number too large to be exact would grow no more.
     if not (last <= now + ${FENCE_AHEAD_MS}) then last = 0 end
     fence = math.max(last + 1, math.floor(now))
     redis.call('HSET', KEYS[i], 'holder', id, 'fence', string.format('%.0f', fence))

@@ -273,6 +273,23 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     expect(lease.fence).toBeLessThan(Date.now() + 60_000);
   });
 
+  it("confirm a lease by what Redis says of it, whatever the last heartbeat said, and not where it does not answer", async () => {
+    const [a] = await two();
+    const lease = a.hub.lease("placement");
+    cleanup(() => lease.release());
+    await until("it is held", () => lease.fence !== null);
+    expect(await lease.confirm()).toBe(true);
+    const [holder = ""] = await keysOf("*:lease:placement");
+    const [, , , was] = (await server.ask("HGETALL", holder)) as string[];
+    await server.ask("HSET", holder, "holder", "another");
+    expect(await lease.confirm()).toBe(false);
+    await server.ask("HSET", holder, "holder", "a", "fence", was ?? "");
+    await until("it is held again", () => lease.confirm());
+    await server.ask("CLIENT", "PAUSE", "450", "ALL");
+    expect(await lease.confirm()).toBe(false);
+    await until("it is over", () => a.hub.trouble === null);
+  });
+
   it("hold no lease any more once they have left, whatever is answered then", async () => {
     const [a] = await two();
     const lease = a.hub.lease("placement");
