@@ -110,6 +110,7 @@ function createPoller(farm: Farm): CatalogPoller {
     apply: (event) => applyPolled(farm, event, "here"),
     applyTold: (event) => applyPolled(farm, event, "elsewhere"),
     flowing: (worker, since) => farm.live.flowing(worker, since),
+    lookup: farm.registrar.lookup,
     pace: (worker, reach) => pace(hub, worker, reach),
   });
 }

@@ -11,6 +11,7 @@ export function alone(id: string): Hub {
   return {
     id,
     isShared: false,
+    isOneHost: true,
     claimsAll: false,
     trouble: null,
     members: () => [id],

@@ -1,5 +1,6 @@
 import { createLog } from "@farmgate/wire";
 import { expect, it } from "vitest";
+import { addressesOf } from "../../src/registry/lookups.ts";
 import { Registrar } from "../../src/registry/registrar.ts";
 import type { WorkerConfig } from "../../src/catalog/types.ts";
 import { steppedClock } from "../support/stepped-clock.ts";
@@ -11,12 +12,14 @@ const worker = (name: string, url: string) => {
 };
 
 function registrar(ask: () => Promise<string | null>) {
-  const hub = { tell: () => {}, onNews: () => () => {} };
+  const hub = { tell: () => {}, onNews: () => () => {}, isOneHost: false };
   return new Registrar({
     clock: steppedClock(),
     log: createLog("gateway", "silent"),
     hub,
     inFile: () => new Set(),
+    isFileHost: () => false,
+    addressesOf,
     ask,
   });
 }

@@ -37,6 +37,7 @@ export interface RedisHubOptions {
 /** Gateways that meet by a Redis or Valkey server. What they share there, and what for, is told in docs/several-gateways.md. */
 export class RedisHub implements Hub {
   readonly isShared = true;
+  readonly isOneHost = false;
   readonly claimsAll = false;
   readonly id: string;
   readonly others = new HeardMembers();
@@ -113,6 +114,7 @@ export class RedisHub implements Hub {
       unanswered: () => claims.unanswered,
       events: {
         alive: (members) => this.#alive(members),
+        begunAnew: (keys) => this.#troubleLog.begunAnew(keys),
         changed: () => this.#look(),
         beat: () => this.#ears.look(),
       },

@@ -137,6 +137,38 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     expect([a.hub.trouble, b.hub.trouble]).toEqual([null, null]);
   });
 
+  it("begin keys anew that hold something of another kind, give no place away twice, and say so once", async () => {
+    const { lines, log } = heardLog();
+    const members = await two(server.url, log);
+    const [a, b] = members;
+    const lease = a.hub.lease("placement");
+    cleanup(() => lease.release());
+    await until("it is held", () => lease.fence !== null);
+    const alice = limits("alice", 0, 60);
+    expect((await b.claim(wants({ w: 1 }, { caller: alice }))).kind).toBe("full");
+    const kinds = ["members", "epoch", "member:a", "member:b", "rate:alice", "lease:placement", "fence:placement"];
+    const keys = await Promise.all(kinds.map(async (kind) => (await keysOf(`*:${kind}`))[0] ?? ""));
+    for (const key of keys) {
+      await server.ask("DEL", key);
+      await server.ask("LPUSH", key, "none of theirs");
+      expect(await firstWord(b)).toBe("full");
+      await until("all is well", () => lease.fence !== null && members.every(({ hub }) => hub.trouble === null));
+    }
+    expect((await b.claim(wants({ w: 1 }, { caller: alice }))).kind).toBe("full");
+    // Nobody looks at the number while the lease is held.
+    await server.ask("DEL", keys[5] ?? "");
+    await until("no key is of another kind", async () => {
+      const types = await Promise.all(keys.map((key) => server.ask("TYPE", key)));
+      return types.join() === "zset,string,hash,hash,string,hash,string";
+    });
+    await until("it is held anew", () => lease.fence !== null);
+    for (const [i, key] of keys.entries()) {
+      const told = lines.filter((line) => line === `warn Redis: ${key} held what no gateway wrote there, and was begun anew`);
+      // A key's minute is nobody's in particular.
+      expect([kinds[i], told.length]).toEqual([kinds[i], kinds[i] === "rate:alice" ? 0 : 1]);
+    }
+  });
+
   it("wait for it once while it stands still for longer than members live without a heartbeat", async () => {
     const members = await two();
     await server.signal("SIGSTOP");
