@@ -187,6 +187,7 @@ function createRegistrar(farm: () => Farm, shared: Pick<Farm, "clock" | "log" | 
   return new Registrar({
     ...shared,
     inFile: () => new Set(farm().config.workers.map(({ name }) => name)),
+    isSibling: (member) => farm().siblings.members().includes(member),
     isFileHost: (host) => farm().config.workers.some(({ url }) => hostOf(url) === host),
     addressesOf,
     ask: (worker, fault) => {

@@ -24,7 +24,9 @@ const MAX_LOOKS = 16;
 export interface RegistrarDeps {
   clock: Clock;
   log: Log;
-  hub: Pick<Hub, "tell" | "onNews" | "isOneHost">;
+  hub: Pick<Hub, "tell" | "onNews">;
+  /** Whether this member of the hub is a process of this host. */
+  isSibling: (member: string) => boolean;
   /** The names of the workers of the file. */
   inFile: () => ReadonlySet<string>;
   /** Whether a worker of the file is at this host. */
@@ -56,9 +58,9 @@ export class Registrar {
   /** `changed` is called whenever `configs` is another. */
   start(changed: () => void): void {
     this.#changed = changed;
-    this.#stopHearing = this.#deps.hub.onNews((value) => {
+    this.#stopHearing = this.#deps.hub.onNews((value, from) => {
       const news = readRegistration(value);
-      if (news?.kind === "registered") void this.told(news.worker);
+      if (news?.kind === "registered") void this.told(news.worker, from);
       else if (news !== null) this.#out(news.worker, news.instance, "has left, as another gateway tells");
     });
   }
@@ -112,11 +114,11 @@ export class Registrar {
     this.#deps.hub.tell({ kind: "unregistered", worker: name, instance });
   }
 
-  /** Takes in what another gateway took in. Never rejects. */
-  async told(worker: RegisteredWorker): Promise<void> {
+  /** Takes in what another gateway took in, the one that is `from` at the hub. Never rejects. */
+  async told(worker: RegisteredWorker, from: string): Promise<void> {
     let teller: Teller | null = null;
     if (this.#book.wouldLead(worker, this.#deps.clock.now())) {
-      teller = await this.#toldPlaces.tellerOf(worker);
+      teller = await this.#toldPlaces.tellerOf(worker, this.#deps.isSibling(from));
       if (teller === null) return;
     }
     const isNews = this.#book.told(worker, teller, this.#deps.clock.now(), this.#deps.inFile());

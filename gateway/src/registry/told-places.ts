@@ -1,7 +1,6 @@
 import { type Clock, REGISTRATION_LEASE_MS } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
 import type { WorkerConfig } from "../catalog/types.ts";
-import type { Hub } from "../together/hub.ts";
 import type { RegisteredWorker } from "../together/news.ts";
 import { addressFault, isLoop, type Teller } from "./address-rules.ts";
 import { MAX_REGISTERED } from "./book.ts";
@@ -10,7 +9,6 @@ import { type AddressesOf, type HostFault, hostOf } from "./lookups.ts";
 export interface ToldPlacesDeps {
   clock: Clock;
   log: Log;
-  hub: Pick<Hub, "isOneHost">;
   addressesOf: AddressesOf;
   /** Why a worker is not to be taken in; null: it is one. */
   ask: (config: WorkerConfig, fault: HostFault) => Promise<string | null>;
@@ -31,17 +29,17 @@ export class ToldPlaces {
   }
 
   /**
-   * By which rule the worker may be asked from here; null: it may not. More at a time than could be are not looked at:
+   * By which rule the worker may be asked from here; null: it may not. `isHere`: this machine's own process tells. More at a time than could be are not looked at:
    * they are told again with their renewals. Never rejects.
    */
-  async tellerOf(worker: RegisteredWorker): Promise<Teller | null> {
+  async tellerOf(worker: RegisteredWorker, isHere: boolean): Promise<Teller | null> {
     if (this.#looks >= MAX_REGISTERED) return null;
     this.#looks += 1;
     try {
       const found = await this.#deps.addressesOf(hostOf(worker.config.url)).catch(() => []);
       if (found.length === 0 || found.some((address) => addressFault(address, "here", []) !== null)) return null;
       if (!found.some(isLoop)) return "gateway";
-      return this.#deps.hub.isOneHost || (await this.#isHere(worker)) ? "here" : null;
+      return isHere || (await this.#isHere(worker)) ? "here" : null;
     } finally {
       this.#looks -= 1;
     }

@@ -11,7 +11,6 @@ export function alone(id: string): Hub {
   return {
     id,
     isShared: false,
-    isOneHost: true,
     claimsAll: false,
     trouble: null,
     members: () => [id],

@@ -91,8 +91,6 @@ export interface Hub {
   readonly id: string;
   /** false: this gateway is the only one there will ever be, and nothing needs to be told, asked or claimed. */
   readonly isShared: boolean;
-  /** All members are on this one machine. */
-  readonly isOneHost: boolean;
   /** Every place is claimed, so that the order by load is exact; else only those at workers with a cap. */
   readonly claimsAll: boolean;
   /** Why the others cannot be heard, for people; null: they can. */

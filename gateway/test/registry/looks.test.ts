@@ -23,16 +23,16 @@ const told = (name: string, url: string | null) => ({
 interface Rig {
   addressesOf?: AddressesOf;
   ask?: (config: WorkerConfig, fault: HostFault) => Promise<string | null>;
-  isOneHost?: boolean;
   fileHost?: string;
 }
 
-function rig({ addressesOf, ask, isOneHost = false, fileHost = "" }: Rig) {
+function rig({ addressesOf, ask, fileHost = "" }: Rig) {
   const clock = steppedClock();
   const registrar = new Registrar({
     clock,
     log: createLog("gateway", "silent"),
-    hub: { tell: () => {}, onNews: () => () => {}, isOneHost },
+    hub: { tell: () => {}, onNews: () => () => {} },
+    isSibling: (member) => member === "sibling",
     inFile: () => new Set(),
     isFileHost: (host) => host === fileHost,
     addressesOf: addressesOf ?? (() => Promise.resolve(["192.0.2.1"])),
@@ -139,10 +139,10 @@ describe("a worker at a loopback address of which another gateway tells", () => 
       ask: ({ url, apiKey }) => (asked.push(`${url} ${apiKey}`), Promise.resolve("it answers 401")),
     });
     for (let i = 0; i < 10; i += 1) {
-      await registrar.told(news("box", "http://127.0.0.1:8401"));
+      await registrar.told(news("box", "http://127.0.0.1:8401"), "other");
       // A name may lead here too.
-      await registrar.told(news("mini", "http://mini.example:8401"));
-      await registrar.told(news("other", "http://192.0.2.1:8401"));
+      await registrar.told(news("mini", "http://mini.example:8401"), "other");
+      await registrar.told(news("other", "http://192.0.2.1:8401"), "other");
       clock.move(10_000);
     }
     expect(asked).toEqual(["http://127.0.0.1:8401 null", "http://mini.example:8401 null"]);
@@ -151,16 +151,16 @@ describe("a worker at a loopback address of which another gateway tells", () => 
 
   it("is taken in with its key where an agent of its name answers", async () => {
     const { registrar } = rig({ addressesOf: () => Promise.resolve(["127.0.0.1"]) });
-    await registrar.told(news("box", "http://box.example:8401"));
+    await registrar.told(news("box", "http://box.example:8401"), "other");
     expect(registrar.configs()).toMatchObject([{ name: "box", apiKey: "run-key" }]);
     expect(await addressesNow(registrar, "box.example")).toContain("127.0.0.1");
   });
 
-  it("is the same machine's where all gateways are processes of one host, and not asked for", async () => {
+  it("is the same machine's where another process of this host tells, and not asked for", async () => {
     let asked = 0;
     const ask = () => ((asked += 1), Promise.resolve("it answers 401"));
-    const { registrar } = rig({ addressesOf: () => Promise.resolve(["127.0.0.1"]), ask, isOneHost: true });
-    await registrar.told(news("box", "http://127.0.0.1:8401"));
+    const { registrar } = rig({ addressesOf: () => Promise.resolve(["127.0.0.1"]), ask });
+    await registrar.told(news("box", "http://127.0.0.1:8401"), "sibling");
     expect([registrar.configs().length, asked]).toEqual([1, 0]);
   });
 });

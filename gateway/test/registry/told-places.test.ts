@@ -16,9 +16,18 @@ it("asks for an agent at its own machine before it sends anything there, also of
     asked.push(url);
     return url.includes("127.0.0.1") ? "nothing listens there" : null;
   };
-  const hub = { tell: () => {}, onNews: () => () => {}, isOneHost: false };
+  const hub = { tell: () => {}, onNews: () => () => {} };
   const log = createLog("gateway", "silent");
-  const registrar = new Registrar({ clock, log, hub, inFile: () => new Set(), isFileHost: () => false, addressesOf, ask });
+  const registrar = new Registrar({
+    clock,
+    log,
+    hub,
+    inFile: () => new Set(),
+    isSibling: () => false,
+    isFileHost: () => false,
+    addressesOf,
+    ask,
+  });
   const registration = { ...place, url: null, port: 8401, models, key: "k", version: "0.1.0", instance };
   await registrar.register(registration, { address: "192.0.2.1", passedOn: false }, "agents");
   const config: WorkerConfig = {
@@ -32,7 +41,7 @@ it("asks for an agent at its own machine before it sends anything there, also of
     apiKey: "k",
     drainOnAbort: { bytes: 0, time: 0 },
   };
-  const told = () => registrar.told({ config, instance, leaseMs: 30_000 });
+  const told = () => registrar.told({ config, instance, leaseMs: 30_000 }, "other");
   const urls = () => registrar.configs().map(({ url }) => url);
   clock.move(20_000);
   await told();

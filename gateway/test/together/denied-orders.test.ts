@@ -27,7 +27,9 @@ describe("an order that a worker calls outdated", () => {
       Object.entries(answers).map(async ([name, status]) => {
         const server = createServer((_, response) => {
           response.writeHead(status, { "content-type": "application/json" });
-          response.end(JSON.stringify({ error: { code: "stale_order", message: "Another gateway gives the orders." } }));
+          response.end(
+            JSON.stringify({ error: { code: "stale_order", message: "Another gateway gives the orders." } }),
+          );
         });
         await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
         cleanup(() => server.close());

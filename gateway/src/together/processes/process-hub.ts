@@ -29,7 +29,6 @@ export interface ProcessHubOptions {
  */
 export class ProcessHub implements Hub {
   readonly isShared = true;
-  readonly isOneHost = true;
   readonly claimsAll = true;
   readonly id: string;
   readonly others = new HeardOthers();

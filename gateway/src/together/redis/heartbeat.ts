@@ -174,7 +174,12 @@ export class Heartbeat {
     ];
   }
 
-  #answered([isThere, settlingMs, members, fences, anew]: Reply, wasAnew: boolean, names: string[], until: number): void {
+  #answered(
+    [isThere, settlingMs, members, fences, anew]: Reply,
+    wasAnew: boolean,
+    names: string[],
+    until: number,
+  ): void {
     if (isThere !== "1") return this.lost();
     const { leases, events } = this.#options;
     const was = this.isSettled;

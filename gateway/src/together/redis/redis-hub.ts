@@ -37,7 +37,6 @@ export interface RedisHubOptions {
 /** Gateways that meet by a Redis or Valkey server. What they share there, and what for, is told in docs/several-gateways.md. */
 export class RedisHub implements Hub {
   readonly isShared = true;
-  readonly isOneHost = false;
   readonly claimsAll = false;
   readonly id: string;
   readonly others = new HeardMembers();
