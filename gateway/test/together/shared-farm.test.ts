@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type { RunningGateway } from "../../src/index.ts";
-import { cleanup } from "../support/cleanup.ts";
 import { type FakeWorker, fakeWorker, refuses } from "../support/fake-worker.ts";
 import { agents, chat, runGateway } from "../support/gateway.ts";
 import { until } from "../support/until.ts";
