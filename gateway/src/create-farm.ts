@@ -37,6 +37,7 @@ import { routingContext } from "./proxy/routing-context.ts";
 import { SilenceWatch } from "./proxy/silence-watch.ts";
 import { WaitComments } from "./proxy/wait-comments.ts";
 import { askAgent } from "./registry/ask-agent.ts";
+import { addressesOf, checkedLookup, hostOf } from "./registry/lookups.ts";
 import { Registrar } from "./registry/registrar.ts";
 import { Affinity } from "./routing/affinity.ts";
 import { FirstBytes } from "./routing/first-bytes.ts";
@@ -83,7 +84,8 @@ export function createFarm(options: GatewayOptions, id: string, tracing: Tracing
   const bodies = new BodyRoom();
   const keys = new KeyRing(config.keys);
   const names = nameRules(config.models);
-  const upstreams = new Upstreams(config.timeouts.connect);
+  const registrar = createRegistrar(() => farm, { clock, log, hub });
+  const upstreams = new Upstreams(config.timeouts.connect, registrar.lookup);
   const placingLease = new PlacingLease({ hub, clock, log });
   const placing = createPlacing(options, { names, catalog, inflight, upstreams, right: placingLease }, (kind, result) =>
     metrics.placed(kind, result),
@@ -129,7 +131,7 @@ export function createFarm(options: GatewayOptions, id: string, tracing: Tracing
     retries: new RetryBudget(),
     ...placing,
     use,
-    registrar: createRegistrar(() => farm, { clock, log, hub }),
+    registrar,
     upstreams,
     waitingRoom,
     deadlineQueue,
@@ -185,6 +187,12 @@ function createRegistrar(farm: () => Farm, shared: Pick<Farm, "clock" | "log" | 
   return new Registrar({
     ...shared,
     inFile: () => new Set(farm().config.workers.map(({ name }) => name)),
-    ask: (worker) => askAgent(worker, shared.clock, farm().config.health.timeout),
+    isSibling: (member) => farm().siblings.members().includes(member),
+    isFileHost: (host) => farm().config.workers.some(({ url }) => hostOf(url) === host),
+    addressesOf,
+    ask: (worker, fault) => {
+      const timeoutMs = farm().config.health.timeout;
+      return askAgent(worker, { clock: shared.clock, timeoutMs, lookup: checkedLookup(fault) });
+    },
   });
 }

@@ -38,8 +38,8 @@ export interface RunningGateway {
 /** Starts one gateway; resolves once it listens. Rejects when its port is taken. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
   const { config, clock, log, version } = options;
-  // Not of `random`: no two gateways may share it.
-  const id = randomBytes(6).toString("hex");
+  // Not of `random`: no two gateways may share it. Processes of one host know each other by it wherever they meet.
+  const id = options.siblings?.id ?? randomBytes(6).toString("hex");
   const service = { name: "farmgate-gateway", version, instance: id };
   const farm = createFarm(options, id, await openTracing(config.telemetry, service, { clock, log }));
   const poller = createPoller(farm);
@@ -110,6 +110,7 @@ function createPoller(farm: Farm): CatalogPoller {
     apply: (event) => applyPolled(farm, event, "here"),
     applyTold: (event) => applyPolled(farm, event, "elsewhere"),
     flowing: (worker, since) => farm.live.flowing(worker, since),
+    lookup: farm.registrar.lookup,
     pace: (worker, reach) => pace(hub, worker, reach),
   });
 }

@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import { type Clock, type GetAnswer, headerValue, withoutLastSlashes } from "@farmgate/shared";
 import { Agent, type Dispatcher } from "undici";
 import { trusting } from "./upstream.ts";
@@ -16,9 +17,9 @@ export interface GetTarget {
 /** The clock of each GET is its own; this one only ends connections that a stopped GET left behind. */
 const CONNECT_MS = 10_000;
 
-/** What GETs of polls are sent by; `ca` as of `createUpstream`. */
-export function createPollAgent(ca: string | null = null): Agent {
-  return new Agent({ connect: { ...trusting(ca), timeout: CONNECT_MS } });
+/** What GETs of polls are sent by; `ca` and `lookup` as of `createUpstream`. */
+export function createPollAgent(ca: string | null = null, lookup?: LookupFunction): Agent {
+  return new Agent({ connect: { ...trusting(ca), ...(lookup && { lookup }), timeout: CONNECT_MS } });
 }
 
 /**

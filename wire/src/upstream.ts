@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { buildConnector, Pool } from "undici";
 
@@ -8,6 +9,8 @@ export interface UpstreamOptions {
   keepAliveMs?: number;
   /** Who may have signed its certificate, or the certificate itself, as PEM; null: whom this machine trusts. */
   ca?: string | null;
+  /** How a name is looked up for a connection; absent: as the system does. */
+  lookup?: LookupFunction;
 }
 
 /** Options for a connection by TLS to whom `ca` answers for. A certificate is always verified, and so is its name. */
@@ -30,6 +33,7 @@ export function createUpstream(origin: string, options: UpstreamOptions): Pool {
     keepAliveTimeout: options.keepAliveMs ?? 4_000,
     connect: buildConnector({
       ...trusting(options.ca ?? null),
+      ...(options.lookup && { lookup: options.lookup }),
       timeout: options.connectMs,
       keepAlive: true,
       keepAliveInitialDelay: 30_000,

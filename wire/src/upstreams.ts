@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import { withoutLastSlashes } from "@farmgate/shared";
 import type { Pool } from "undici";
 import { createUpstream } from "./upstream.ts";
@@ -24,16 +25,19 @@ type Pools = Map<string, Map<string | null, Upstream>>;
 export class Upstreams {
   /** Limit on TCP and TLS together, in milliseconds. */
   #connectMs: number;
+  readonly #lookup: LookupFunction | undefined;
   #pools: Pools = new Map();
 
-  constructor(connectMs: number) {
+  /** `lookup` as of `createUpstream`. */
+  constructor(connectMs: number, lookup?: LookupFunction) {
     this.#connectMs = connectMs;
+    this.#lookup = lookup;
   }
 
   to(target: UpstreamTarget): Upstream {
     let upstream = this.#known(target);
     if (upstream === undefined) {
-      upstream = openUpstream(target, this.#connectMs);
+      upstream = this.#open(target);
       add(this.#pools, target, upstream);
     }
     return upstream;
@@ -41,7 +45,7 @@ export class Upstreams {
 
   /** A connection that nobody used before. The caller closes its pool. */
   fresh(target: UpstreamTarget): Upstream {
-    return openUpstream(target, this.#connectMs);
+    return this.#open(target);
   }
 
   /** After a reload: pools that are not needed any more close once their running answers have ended. */
@@ -66,6 +70,12 @@ export class Upstreams {
     await Promise.all(all.map(({ pool }) => pool.destroy()));
   }
 
+  #open({ url, ca = null }: UpstreamTarget): Upstream {
+    const { origin, pathname } = new URL(url);
+    const options = { connectMs: this.#connectMs, ca, ...(this.#lookup && { lookup: this.#lookup }) };
+    return { pool: createUpstream(origin, options), origin, prefix: withoutLastSlashes(pathname) };
+  }
+
   #known({ url, ca = null }: UpstreamTarget): Upstream | undefined {
     return this.#pools.get(url)?.get(ca);
   }
@@ -78,9 +88,4 @@ export class Upstreams {
 function add(to: Pools, { url, ca = null }: UpstreamTarget, one: Upstream): void {
   const byCa = to.get(url) ?? new Map<string | null, Upstream>();
   to.set(url, byCa.set(ca, one));
-}
-
-function openUpstream({ url, ca = null }: UpstreamTarget, connectMs: number): Upstream {
-  const { origin, pathname } = new URL(url);
-  return { pool: createUpstream(origin, { connectMs, ca }), origin, prefix: withoutLastSlashes(pathname) };
 }

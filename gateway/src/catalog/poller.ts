@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import { EnginePoll, type PollResult } from "@farmgate/engines";
 import { type CancelTimer, type Clock, isOutOfFiles, type Random } from "@farmgate/shared";
 import { createPollAgent, pollGet } from "@farmgate/wire";
@@ -21,6 +22,8 @@ export interface PollerDeps {
   flowing?: (worker: string, since: number) => boolean;
   /** After how many intervals the next poll is due, where gateways share them out; absent: after one. */
   pace?: (worker: string, reach: OwnReach) => number;
+  /** How names are looked up for polls; absent: as the system does. */
+  lookup?: LookupFunction;
   /** A poll that another gateway made is taken as one of its own. */
   applyTold?: (event: CatalogEvent) => void;
 }
@@ -50,13 +53,14 @@ const ASKED_BY = ["url", "ca", "engine", "apiKey"] as const;
 /** Polls every worker at the health cadence and hands what it found to `apply`. */
 export class CatalogPoller {
   readonly #deps: PollerDeps;
-  readonly #agent = createPollAgent();
+  readonly #agent: Agent;
   #settings: PollerSettings = { intervalMs: 5_000, timeoutMs: 2_000 };
   #watched = new Map<string, Watched>();
   #firstRound: Promise<unknown> | null = null;
 
   constructor(deps: PollerDeps) {
     this.#deps = deps;
+    this.#agent = createPollAgent(null, deps.lookup);
   }
 
   /**
@@ -124,7 +128,7 @@ export class CatalogPoller {
     const same = last !== undefined && ASKED_BY.every((key) => (last.config[key] ?? null) === (config[key] ?? null));
     if (same) return Object.assign(last, { config });
     const stop = new AbortController();
-    const agent = config.ca ? createPollAgent(config.ca) : null;
+    const agent = config.ca ? createPollAgent(config.ca, this.#deps.lookup) : null;
     const get = async (path: string) => {
       const { timeoutMs } = this.#settings;
       const answer = await pollGet(agent ?? this.#agent, this.#deps.clock, config, path, timeoutMs, stop.signal);

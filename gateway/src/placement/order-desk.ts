@@ -1,5 +1,5 @@
 import { adapterFor, type EngineCall } from "@farmgate/engines";
-import { type Clock, formatDuration } from "@farmgate/shared";
+import { type Clock, FENCE_MEMORY_MS, formatDuration } from "@farmgate/shared";
 import type { Log, Upstreams } from "@farmgate/wire";
 import type { CatalogStore } from "../catalog/store.ts";
 import type { WorkerEntry } from "../catalog/types.ts";
@@ -47,6 +47,10 @@ const NOT_TAKEN: OrderAnswer = {
 };
 
 const NOT_OURS: OrderAnswer = { ...NOT_TAKEN, reason: "another gateway orders now", outdated: true };
+
+const MISLED =
+  "it has had an order with a number above this gateway's, though no other gateway has the right to order: of another " +
+  `farm, or of somebody with its key; it takes orders again ${formatDuration(FENCE_MEMORY_MS)} after the last of those`;
 
 /** Sends orders to load and to unload, and remembers what became of them. Whoever orders asks its books first. */
 export class OrderDesk {
@@ -190,8 +194,11 @@ export class OrderDesk {
     const sender = { apiKey: entry.config.apiKey, fence: entry.engine === "agent" ? fence : null };
     const answer = await sendOrder(upstream, clock, sender, calls, this.#stop.signal);
     void upstream.pool.destroy();
-    // Sent as its holder, it came too late: that is nothing against the worker.
-    if (answer.outdated && fence !== null) right.outdated(fence);
+    // Sent as its holder, it came too late: that is nothing against the worker. Else it is a failure as any other, so that
+    // the order goes to the next worker.
+    if (answer.outdated && fence !== null && !(await right.isOutdated(fence))) {
+      return { ...answer, reason: MISLED, outdated: false };
+    }
     // Some engines never tell what they have loaded.
     if (loads && answer.done) catalog.apply({ type: "answered", worker, model, at: clock.now() });
     return answer;

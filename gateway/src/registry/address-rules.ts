@@ -19,22 +19,22 @@ const isNobody = addressList([
   "255.255.255.255/32",
 ]);
 
-const isLoop = addressList(["127.0.0.0/8", "::1/128"]);
+/** Whether an address is of whatever machine reads it. */
+export const isLoop = addressList(["127.0.0.0/8", "::1/128"]);
 
-/** Who tells of a worker, and what the machine here knows of itself. */
-export interface Teller {
-  /** From this very machine. */
-  fromHere: boolean;
-  /** The addresses of this machine. */
-  own: readonly string[];
-}
+/**
+ * Who told of a worker: the gateway's own machine, another one, or another gateway, which knows its own machine, and not
+ * this one.
+ */
+export type Teller = "here" | "elsewhere" | "gateway";
 
-/** Why an agent may not have the gateway ask this address; null: it may. */
-export function addressFault(address: string, { fromHere, own }: Teller): string | null {
+/** Why the gateway is not to ask a worker at this address; null: it may. `own`: the addresses of this machine. */
+export function addressFault(address: string, teller: Teller, own: readonly string[]): string | null {
   if (isNobody(address)) return "no worker can be at such an address";
-  if (fromHere) return null;
+  if (teller === "here") return null;
   if (isLoop(address)) return "that is the gateway's own machine, and the agent is on another one";
-  if (own.length > 0 && addressList(own)(address)) return "that is the gateway's own machine, not the agent's";
+  if (teller === "elsewhere" && own.length > 0 && addressList(own)(address))
+    return "that is the gateway's own machine, not the agent's";
   return null;
 }
 

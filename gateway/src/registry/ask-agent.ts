@@ -1,13 +1,20 @@
+import type { LookupFunction } from "node:net";
 import { type Clock, parseJson, receivedCatalogSchema } from "@farmgate/shared";
 import { createPollAgent, pollGet } from "@farmgate/wire";
 import type { WorkerConfig } from "../catalog/types.ts";
 
+export interface AskOptions {
+  clock: Clock;
+  timeoutMs: number;
+  lookup: LookupFunction;
+}
+
 /**
- * Asks where a worker is said to be for its catalogue, by the key that was sent along. What keeps it from being taken in;
- * null: an agent of that name answers. Nothing else can be made to get requests by a registration.
+ * Asks where a worker is said to be for its catalogue, by the key of `config`; null: without any. What keeps it from being
+ * taken in; null: an agent of that name answers. Nothing else can be made to get requests by a registration.
  */
-export async function askAgent(config: WorkerConfig, clock: Clock, timeoutMs: number): Promise<string | null> {
-  const dispatcher = createPollAgent(config.ca ?? null);
+export async function askAgent(config: WorkerConfig, { clock, timeoutMs, lookup }: AskOptions): Promise<string | null> {
+  const dispatcher = createPollAgent(config.ca ?? null, lookup);
   try {
     const answer = await pollGet(dispatcher, clock, config, "/catalog", timeoutMs, new AbortController().signal);
     if (answer.kind !== "answer") return answer.reason;

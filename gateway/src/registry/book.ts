@@ -1,6 +1,8 @@
 import { FarmError, REGISTRATION_LEASE_MS } from "@farmgate/shared";
 import type { WorkerConfig } from "../catalog/types.ts";
 import type { RegisteredWorker } from "../together/news.ts";
+import type { Teller } from "./address-rules.ts";
+import { hostOf } from "./lookups.ts";
 
 /** So many are taken: what a stolen key could add has an end. */
 export const MAX_REGISTERED = 200;
@@ -8,6 +10,8 @@ export const MAX_REGISTERED = 200;
 interface Entry {
   config: WorkerConfig;
   instance: string;
+  /** By which rule its host may lead where it does. */
+  teller: Teller;
   /** When its lease runs out; milliseconds of `now`. */
   until: number;
   /** As long it keeps the address by which this gateway itself knows it, whatever another one is told. */
@@ -61,16 +65,22 @@ export class RegistrationBook {
   }
 
   /** Takes a worker in that was judged, or renews its lease; true where readers can tell a difference. */
-  put(config: WorkerConfig, instance: string, now: number): boolean {
+  put(config: WorkerConfig, instance: string, teller: Teller, now: number): boolean {
     const until = now + REGISTRATION_LEASE_MS;
-    return this.#set({ config, instance, until, ownUntil: until });
+    return this.#set({ config, instance, teller, until, ownUntil: until });
   }
 
   /**
    * What another gateway took in; true where readers can tell a difference. A name of the file, or one too many, is not
-   * taken. One that registers here as well keeps the address by which this gateway knows it.
+   * taken. One that registers here as well keeps the address by which this gateway knows it. `teller` null: it was not
+   * looked at, since it leads where it is asked already.
    */
-  told({ config, instance, leaseMs }: RegisteredWorker, now: number, inFile: ReadonlySet<string>): boolean {
+  told(
+    { config, instance, leaseMs }: RegisteredWorker,
+    teller: Teller | null,
+    now: number,
+    inFile: ReadonlySet<string>,
+  ): boolean {
     const held = this.#entries.get(config.name);
     if (inFile.has(config.name) || (held === undefined && this.#entries.size >= MAX_REGISTERED)) return false;
     const until = now + Math.min(leaseMs, REGISTRATION_LEASE_MS);
@@ -78,13 +88,19 @@ export class RegistrationBook {
       held.until = Math.max(held.until, until);
       return false;
     }
-    return this.#set({ config, instance, until, ownUntil: 0 });
+    return this.#set({ config, instance, teller: teller ?? held?.teller ?? "gateway", until, ownUntil: 0 });
   }
 
   /** Whether what another gateway tells would have this one ask a worker where it does not ask it now. */
   wouldLead({ config, instance }: Pick<RegisteredWorker, "config" | "instance">, now: number): boolean {
     const held = this.#entries.get(config.name);
     return held === undefined || (held.config.url !== config.url && !keepsOwn(held, instance, now));
+  }
+
+  /** By which rules this host may lead where it does: one for each worker that is there. */
+  tellersAt(host: string): Teller[] {
+    const there = [...this.#entries.values()].filter(({ config }) => hostOf(config.url) === host);
+    return there.map(({ teller }) => teller);
   }
 
   /** Takes it out; false where that run does not have the name. */

@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import {
   type CancelTimer,
   type Clock,
@@ -10,9 +11,12 @@ import type { Log } from "@farmgate/wire";
 import type { WorkerConfig } from "../catalog/types.ts";
 import type { Hub } from "../together/hub.ts";
 import type { RegisteredWorker } from "../together/news.ts";
-import { MAX_REGISTERED, RegistrationBook, type Step } from "./book.ts";
+import { addressFault, type Teller } from "./address-rules.ts";
+import { RegistrationBook, type Step } from "./book.ts";
+import { type AddressesOf, checkedLookup, type HostFault, ownAddresses } from "./lookups.ts";
 import { readRegistration } from "./read-registered.ts";
-import { canBeAsked, isAtOrigin, leadsHere, type Origin, workerPlace } from "./worker-place.ts";
+import { ToldPlaces } from "./told-places.ts";
+import { isAtOrigin, lookAtPlace, type Origin, workerPlace } from "./worker-place.ts";
 
 /** So many workers are looked at at once before they are taken in; more are told to come again. */
 const MAX_LOOKS = 16;
@@ -21,33 +25,42 @@ export interface RegistrarDeps {
   clock: Clock;
   log: Log;
   hub: Pick<Hub, "tell" | "onNews">;
+  /** Whether this member of the hub is a process of this host. */
+  isSibling: (member: string) => boolean;
   /** The names of the workers of the file. */
   inFile: () => ReadonlySet<string>;
-  /** Why a worker is not to be taken in; null: it is one. */
-  ask: (config: WorkerConfig) => Promise<string | null>;
+  /** Whether a worker of the file is at this host. */
+  isFileHost: (host: string) => boolean;
+  addressesOf: AddressesOf;
+  /** Why a worker is not to be taken in; null: it is one. No connection is made where `fault` finds one. */
+  ask: (config: WorkerConfig, fault: HostFault) => Promise<string | null>;
 }
 
 /** Takes workers into the farm that announce themselves, and out again when they leave or their leases run out. */
 export class Registrar {
+  /** How the names of workers' hosts are looked up, for every connection to them. */
+  readonly lookup: LookupFunction;
   readonly #deps: RegistrarDeps;
   readonly #book = new RegistrationBook();
+  readonly #toldPlaces: ToldPlaces;
   #changed = () => {};
   #cancelTimer: CancelTimer | null = null;
   #stopHearing = () => {};
   #looks = 0;
   #isStopped = false;
-  #toldLooks = 0;
 
   constructor(deps: RegistrarDeps) {
     this.#deps = deps;
+    this.#toldPlaces = new ToldPlaces(deps);
+    this.lookup = checkedLookup((host, address) => this.#faultAt(host, address), deps.addressesOf);
   }
 
   /** `changed` is called whenever `configs` is another. */
   start(changed: () => void): void {
     this.#changed = changed;
-    this.#stopHearing = this.#deps.hub.onNews((value) => {
+    this.#stopHearing = this.#deps.hub.onNews((value, from) => {
       const news = readRegistration(value);
-      if (news?.kind === "registered") void this.told(news.worker);
+      if (news?.kind === "registered") void this.told(news.worker, from);
       else if (news !== null) this.#out(news.worker, news.instance, "has left, as another gateway tells");
     });
   }
@@ -77,15 +90,15 @@ export class Registrar {
   /** Takes a worker in, or renews its lease. `by`: whose key it came with. Throws `invalid_request`, `conflict`, `rate_limited`. */
   async register(registration: Registration, origin: Origin, by: string): Promise<Registered> {
     const { clock, log, hub, inFile } = this.#deps;
-    const config = await workerPlace(registration, origin);
+    const { config, teller } = workerPlace(registration, origin);
     const { name, instance } = registration;
     const step = this.#book.judge(config, instance, inFile());
     if (step !== "renews") {
-      await this.#look(config, origin);
+      await this.#look(config, origin, teller);
       // Somebody else may have got the name meanwhile.
       this.#book.judge(config, instance, inFile());
     }
-    const isNews = this.#book.put(config, instance, clock.now());
+    const isNews = this.#book.put(config, instance, teller, clock.now());
     hub.tell({ kind: "registered", worker: { config, instance, leaseMs: REGISTRATION_LEASE_MS } });
     if (step !== "renews") log.info({ worker: name, url: config.url, by: by || undefined }, `${name} ${WORDS[step]}`);
     this.#watch();
@@ -101,10 +114,14 @@ export class Registrar {
     this.#deps.hub.tell({ kind: "unregistered", worker: name, instance });
   }
 
-  /** Takes in what another gateway took in. Never rejects. */
-  async told(worker: RegisteredWorker): Promise<void> {
-    if (!(await this.#isWorkerFromHere(worker))) return;
-    const isNews = this.#book.told(worker, this.#deps.clock.now(), this.#deps.inFile());
+  /** Takes in what another gateway took in, the one that is `from` at the hub. Never rejects. */
+  async told(worker: RegisteredWorker, from: string): Promise<void> {
+    let teller: Teller | null = null;
+    if (this.#book.wouldLead(worker, this.#deps.clock.now())) {
+      teller = await this.#toldPlaces.tellerOf(worker, this.#deps.isSibling(from));
+      if (teller === null) return;
+    }
+    const isNews = this.#book.told(worker, teller, this.#deps.clock.now(), this.#deps.inFile());
     this.#watch();
     if (isNews) this.#changed();
   }
@@ -116,33 +133,17 @@ export class Registrar {
     }
   }
 
-  /**
-   * Whether a worker that another gateway took in may be taken in here. More at a time than could be are not looked at:
-   * they are told again with their renewals.
-   */
-  async #isWorkerFromHere(worker: RegisteredWorker): Promise<boolean> {
-    if (!this.#book.wouldLead(worker, this.#deps.clock.now())) return true;
-    if (this.#toldLooks >= MAX_REGISTERED) return false;
-    this.#toldLooks += 1;
-    try {
-      const { url } = worker.config;
-      if (!(await canBeAsked(url))) return false;
-      // Such an address is the other gateway's own machine, which may be another one.
-      return !leadsHere(url) || (await this.#deps.ask(worker.config)) === null;
-    } finally {
-      this.#toldLooks -= 1;
-    }
-  }
-
-  async #look(config: WorkerConfig, origin: Origin): Promise<void> {
+  async #look(config: WorkerConfig, origin: Origin, teller: Teller): Promise<void> {
     if (this.#looks >= MAX_LOOKS) {
       throw new FarmError("rate_limited", "Many workers register at this moment: come again.", { retryAfterS: 1 });
     }
     this.#looks += 1;
     try {
-      const why = await this.#deps.ask(config);
-      if (why === null) return;
       const { name, url } = config;
+      await lookAtPlace(url, teller, this.#deps.addressesOf);
+      const own = ownAddresses();
+      const why = await this.#deps.ask(config, (_, address) => addressFault(address, teller, own));
+      if (why === null) return;
       this.#deps.log.warn(
         { worker: name, url, why },
         `${name} is not taken in: no agent of that name answers at ${url}`,
@@ -154,6 +155,18 @@ export class Registrar {
     } finally {
       this.#looks -= 1;
     }
+  }
+
+  /**
+   * Why no connection is to be made to a host that leads to this address now; null: one may. The owner's word counts for
+   * the hosts of the file. Others were looked at when they registered, and may lead elsewhere by now.
+   */
+  #faultAt(host: string, address: string): string | null {
+    if (this.#deps.isFileHost(host)) return null;
+    const own = ownAddresses();
+    // Nobody's any more: something may still wait for a connection there.
+    const tellers = [...this.#book.tellersAt(host), "here" as const];
+    return tellers.map((teller) => addressFault(address, teller, own)).find((fault) => fault !== null) ?? null;
   }
 
   #out(name: string, instance: string, why: string): boolean {

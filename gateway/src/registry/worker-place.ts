@@ -1,30 +1,30 @@
 import { X509Certificate } from "node:crypto";
-import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import { networkInterfaces } from "node:os";
-import { FarmError, isLoopback, type Registration } from "@farmgate/shared";
+import { FarmError, type Registration } from "@farmgate/shared";
 import type { WorkerConfig } from "../catalog/types.ts";
 import { addressFault, isOfHere, type Teller } from "./address-rules.ts";
+import { type AddressesOf, hostOf, ownAddresses } from "./lookups.ts";
 
 /** The connection by which a registration comes. */
 export interface Origin {
-  /** The other end's address, as the system tells it. */
+  /** The other end's address, as the system tells it; empty: the connection is gone. */
   address: string;
   /** A proxy says that it passed the request on: the address is the proxy's. */
   passedOn: boolean;
 }
 
 /**
- * The worker of a registration, as it would stand in the file: at its own `url`, or where the registration came from.
- * Throws `invalid_request` for an address that no agent may have the gateway ask (`address-rules.ts`). A name is looked at
- * by what it leads to now; it is looked at again with each renewal.
+ * The worker of a registration, as it would stand in the file: at its own `url`, or where the registration came from; and
+ * who told of it. Looks no name up. Throws `invalid_request` for an address that no agent may have the gateway ask
+ * (`address-rules.ts`).
  */
-export async function workerPlace(told: Registration, origin: Origin): Promise<WorkerConfig> {
-  const own = Object.values(networkInterfaces()).flatMap((ends) => (ends ?? []).map(({ address }) => address));
+export function workerPlace(told: Registration, origin: Origin): { config: WorkerConfig; teller: Teller } {
+  const own = ownAddresses();
   const url = told.url ?? urlFrom(told, origin);
-  const fault = await faultOf(url, { fromHere: !origin.passedOn && isOfHere(origin.address, own), own });
-  if (fault !== null) throw refused(`${url} is not asked: ${fault}`);
-  return {
+  const teller = !origin.passedOn && isOfHere(origin.address, own) ? "here" : "elsewhere";
+  const host = hostOf(url);
+  if (isIP(host) !== 0) refuseFaults(url, [host], teller);
+  const config: WorkerConfig = {
     name: told.name,
     url,
     ca: told.certificate === null ? null : certificateOf(told.certificate),
@@ -35,34 +35,35 @@ export async function workerPlace(told: Registration, origin: Origin): Promise<W
     apiKey: told.key,
     drainOnAbort: { bytes: 0, time: 0 },
   };
+  return { config, teller };
 }
 
-/** Whether a worker that another gateway took in can be asked from here too; it looked at who told of it. Never rejects. */
-export async function canBeAsked(url: string): Promise<boolean> {
-  const fault = await faultOf(url, { fromHere: true, own: [] }).catch(() => "it leads nowhere");
-  return fault === null;
-}
-
-/** Why an agent may not have the gateway ask this url; null: it may. Throws `invalid_request` where it leads nowhere. */
-async function faultOf(url: string, teller: Teller): Promise<string | null> {
-  const host = new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
-  const faults = (await addressesOf(host)).map((address) => addressFault(address, teller));
-  return faults.find((fault) => fault !== null) ?? null;
+/** Rejects with `invalid_request` where a url leads nowhere now, or where no agent may have the gateway ask. */
+export async function lookAtPlace(url: string, teller: Teller, addressesOf: AddressesOf): Promise<void> {
+  const host = hostOf(url);
+  const found = await addressesOf(host).catch(() => {
+    throw refused(`The gateway knows no address of ${host}: set \`gateway.advertise\` to one that it can reach`);
+  });
+  refuseFaults(url, found, teller);
 }
 
 /** Whether the gateway asks the worker where the registration came from. */
 export function isAtOrigin({ url }: WorkerConfig, { address, passedOn }: Origin): boolean {
-  return !passedOn && new URL(url).hostname === new URL(`http://${inUrl(address)}`).hostname;
+  return !passedOn && address !== "" && new URL(url).hostname === new URL(`http://${inUrl(address)}`).hostname;
 }
 
-/** Whether a url leads to whatever machine reads it. */
-export function leadsHere(url: string): boolean {
-  return isLoopback(new URL(url).hostname);
+function refuseFaults(url: string, addresses: readonly string[], teller: Teller): void {
+  const own = ownAddresses();
+  for (const address of addresses) {
+    const fault = addressFault(address, teller, own);
+    if (fault !== null) throw refused(`${url} is not asked: ${fault}`);
+  }
 }
 
 function urlFrom({ tls, port }: Registration, { address, passedOn }: Origin): string {
   if (passedOn)
     throw refused("A proxy passed this on, so that it does not tell where the agent is: set `gateway.advertise`");
+  if (address === "") throw refused("The connection ended before it told where the agent is");
   if (address.includes("%")) throw refused(`${address} holds on one link alone: set \`gateway.advertise\``);
   return `${tls ? "https" : "http"}://${inUrl(address)}:${port}`;
 }
@@ -70,15 +71,6 @@ function urlFrom({ tls, port }: Registration, { address, passedOn }: Origin): st
 function inUrl(address: string): string {
   const bare = address.replace(/^::ffff:(?=\d+\.)/i, "").replace(/%.*$/, "");
   return isIP(bare) === 6 ? `[${bare}]` : bare;
-}
-
-async function addressesOf(host: string): Promise<string[]> {
-  if (isIP(host) !== 0) return [host];
-  try {
-    return (await lookup(host, { all: true })).map(({ address }) => address);
-  } catch {
-    throw refused(`The gateway knows no address of ${host}: set \`gateway.advertise\` to one that it can reach`);
-  }
 }
 
 /** The first certificate of a PEM text, which is the agent's own. */

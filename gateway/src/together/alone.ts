@@ -23,7 +23,12 @@ export function alone(id: string): Hub {
     onNews: () => nothing,
     ask: () => Promise.resolve(new Map()),
     onQuestion: () => nothing,
-    lease: (): Lease => ({ fence: 0, onChange: nothing, release: () => Promise.resolve() }),
+    lease: (): Lease => ({
+      fence: 0,
+      onChange: nothing,
+      confirm: () => Promise.resolve(true),
+      release: () => Promise.resolve(),
+    }),
     close: () => Promise.resolve(),
   };
 }

@@ -55,11 +55,13 @@ export interface Lease {
   /**
    * A number that grows with each new holder, while it is held here; null: it is not. Sent along with what is ordered,
    * so that an order of an earlier holder can be refused. It must grow over restarts of whatever counts it too, or else
-   * nobody's orders would be taken any more: so it is at least the wall time in milliseconds when it was won.
+   * nobody's orders would be taken for a while: so it is at least the wall time in milliseconds when it was won.
    */
   readonly fence: number | null;
   /** Told when it is won and when it is lost. */
   onChange(listener: () => void): void;
+  /** Asks the hub whether it is still held here by this `fence`; false: it is not, or that cannot be known now. */
+  confirm(): Promise<boolean>;
   /** Gives it up for good. */
   release(): Promise<void>;
 }

@@ -35,8 +35,8 @@ export async function joinOthers(farm: Farm, poller: CatalogPoller): Promise<voi
 export async function catchUp({ hub, drains, registrar }: Farm): Promise<void> {
   const answers = await hub.ask({ kind: "state" }, ASK_MS);
   for (const state of answers.values()) for (const note of readDrains(state)) drains.take(note);
-  const registered = [...answers.values()].flatMap(readRegistered);
-  await Promise.all(registered.map((worker) => registrar.told(worker)));
+  const registered = [...answers].flatMap(([from, state]) => readRegistered(state).map((worker) => ({ worker, from })));
+  await Promise.all(registered.map(({ worker, from }) => registrar.told(worker, from)));
 }
 
 function take(farm: Farm, catalog: SharedCatalog, news: ReadNews, from: string): void {

@@ -8,24 +8,30 @@ export interface OrderRight {
   readonly isHeld: boolean;
   /** Goes along with them, so that those of an earlier holder can be refused; null: nobody else could have sent one. */
   readonly fence: number | null;
-  /** A worker has had orders of a later holder than the one of this fence. */
-  outdated(fence: number): void;
+  /**
+   * A worker says that it has had orders of a later holder than the one of this fence. Whether that is so: false where
+   * the hub says that this gateway still holds the right by it, whatever one worker was told.
+   */
+  isOutdated(fence: number): Promise<boolean>;
 }
 
 export interface PlacingLeaseDeps {
   hub: Pick<Hub, "isShared" | "lease">;
-  clock: Pick<Clock, "now" | "after">;
+  clock: Pick<Clock, "after">;
   log: Pick<Log, "info" | "warn">;
 }
 
-/** After that it is tried again, in milliseconds: a worker may have heard the number of some other farm. */
-const OUTDATED_MS = 60_000;
+/** Between two questions whether the lease is still held, where the hub did not say so; in milliseconds. */
+const ASK_AGAIN_MS = 1_000;
 
-/** placement and keepWarm order at one gateway of those that act as one: at the one that holds this lease. */
+/**
+ * placement and keepWarm order at one gateway of those that act as one: at the one that holds this lease. Where a
+ * worker denies it, no orders are sent until the hub has confirmed it, or it has run out, as each does that is not renewed.
+ */
 export class PlacingLease implements OrderRight {
   readonly #deps: PlacingLeaseDeps;
   #lease: Lease | null = null;
-  #outdated: { fence: number; at: number } | null = null;
+  #doubt: Promise<boolean> | null = null;
   #wasHeld = false;
   #changed = (): void => {};
 
@@ -34,37 +40,47 @@ export class PlacingLease implements OrderRight {
   }
 
   get isHeld(): boolean {
-    const fence = this.#lease?.fence ?? null;
-    if (fence === null) return false;
-    const outdated = this.#outdated;
-    return outdated === null || outdated.fence !== fence || this.#deps.clock.now() - outdated.at >= OUTDATED_MS;
+    return this.#doubt === null && (this.#lease?.fence ?? null) !== null;
   }
 
   get fence(): number | null {
     return this.#deps.hub.isShared ? (this.#lease?.fence ?? null) : null;
   }
 
-  /** Asks for it, from now on; `changed` is told when it is won or lost. */
+  /** Asks for it, from now on; `changed` is told when it is won or lost, and when a doubt has ended. */
   take(changed: () => void): void {
     this.#lease = this.#deps.hub.lease("placement");
     this.#changed = () => {
-      this.#tell();
+      if (this.#doubt === null) this.#tell();
       changed();
     };
     this.#lease.onChange(() => this.#changed());
     this.#tell();
   }
 
-  outdated(fence: number): void {
-    const { clock } = this.#deps;
-    this.#outdated = { fence, at: clock.now() };
-    clock.after(OUTDATED_MS, () => this.#changed());
-    this.#tell();
+  async isOutdated(fence: number): Promise<boolean> {
+    const lease = this.#lease;
+    if (lease === null || lease.fence !== fence) return true;
+    this.#doubt ??= this.#isLost(lease, fence).finally(() => {
+      this.#doubt = null;
+      // What was not sent meanwhile may go now.
+      this.#changed();
+    });
+    return this.#doubt;
   }
 
   /** Another gateway may have it. */
   release(): Promise<void> {
     return this.#lease?.release() ?? Promise.resolve();
+  }
+
+  async #isLost(lease: Lease, fence: number): Promise<boolean> {
+    const { clock } = this.#deps;
+    while (lease.fence === fence) {
+      if (await lease.confirm()) return false;
+      await new Promise<void>((resolve) => void clock.after(ASK_AGAIN_MS, resolve));
+    }
+    return true;
   }
 
   #tell(): void {

@@ -37,17 +37,17 @@ describe("the book of registered workers", () => {
     const book = new RegistrationBook();
     for (let i = 0; i < MAX_REGISTERED; i += 1) {
       expect(book.judge(worker(`w${i}`), "a", NONE)).toBe("joins");
-      book.put(worker(`w${i}`), "a", 0);
+      book.put(worker(`w${i}`), "a", "elsewhere", 0);
     }
     expect(() => book.judge(worker("one more"), "a", NONE)).toThrow("200 workers are registered");
-    expect(book.told({ config: worker("one more"), instance: "a", leaseMs: 30_000 }, 0, NONE)).toBe(false);
+    expect(book.told({ config: worker("one more"), instance: "a", leaseMs: 30_000 }, null, 0, NONE)).toBe(false);
     expect(book.judge(worker("w7"), "a", NONE)).toBe("renews");
     expect(book.configs()).toHaveLength(MAX_REGISTERED);
   });
 
   it("takes what another gateway tells, for as long as that says", () => {
     const book = new RegistrationBook();
-    expect(book.told({ config: worker("box"), instance: "a", leaseMs: 10_000 }, 0, NONE)).toBe(true);
+    expect(book.told({ config: worker("box"), instance: "a", leaseMs: 10_000 }, null, 0, NONE)).toBe(true);
     expect(book.judge(worker("box"), "a", NONE)).toBe("renews");
     expect(() => book.judge(worker("box", "http://192.0.2.9:1"), "b", NONE)).toThrow("Names are unique");
     expect(book.shared(4_000)).toMatchObject([{ instance: "a", leaseMs: 6_000 }]);
@@ -57,26 +57,26 @@ describe("the book of registered workers", () => {
 
   it("takes nothing from another gateway whose name the file has", () => {
     const book = new RegistrationBook();
-    expect(book.told({ config: worker("box"), instance: "a", leaseMs: 10_000 }, 0, new Set(["box"]))).toBe(false);
+    expect(book.told({ config: worker("box"), instance: "a", leaseMs: 10_000 }, null, 0, new Set(["box"]))).toBe(false);
     expect(names(book)).toEqual([]);
   });
 
   it("keeps the address by which it knows a worker itself, whatever others know it by", () => {
     const book = new RegistrationBook();
-    book.put(worker("box", "http://192.0.2.1:1"), "a", 0);
+    book.put(worker("box", "http://192.0.2.1:1"), "a", "elsewhere", 0);
     const elsewhere = { config: worker("box", "http://198.51.100.1:1"), instance: "a", leaseMs: 30_000 };
-    expect(book.told(elsewhere, 20_000, NONE)).toBe(false);
+    expect(book.told(elsewhere, null, 20_000, NONE)).toBe(false);
     expect([book.configs()[0]?.url, book.leaseMs("box", 20_000)]).toEqual(["http://192.0.2.1:1", 30_000]);
     // It has not come here for a whole lease.
-    expect(book.told(elsewhere, 30_001, NONE)).toBe(true);
+    expect(book.told(elsewhere, null, 30_001, NONE)).toBe(true);
     expect(book.configs()[0]?.url).toBe("http://198.51.100.1:1");
   });
 
   it("hands out the same value while nothing of it changes", () => {
     const book = new RegistrationBook();
-    book.put(worker("box"), "a", 0);
+    book.put(worker("box"), "a", "elsewhere", 0);
     const [before] = book.configs();
-    expect(book.put(worker("box"), "a", 10_000)).toBe(false);
+    expect(book.put(worker("box"), "a", "elsewhere", 10_000)).toBe(false);
     expect(book.configs()[0]).toBe(before);
   });
 
@@ -98,13 +98,13 @@ describe("the book of registered workers", () => {
           if (act.what === "leave") {
             if (book.remove(act.name, act.instance)) held.delete(act.name);
           } else if (act.what === "told") {
-            book.told({ config, instance: act.instance, leaseMs: 15_000 }, now, inFile);
+            book.told({ config, instance: act.instance, leaseMs: 15_000 }, null, now, inFile);
             const before = held.get(act.name);
             const until = before?.instance === act.instance ? Math.max(before.until, now + 15_000) : now + 15_000;
             if (act.name !== "c") held.set(act.name, { instance: act.instance, until });
           } else {
             if (isRefused(() => book.judge(config, act.instance, inFile))) continue;
-            book.put(config, act.instance, now);
+            book.put(config, act.instance, "elsewhere", now);
             held.set(act.name, { instance: act.instance, until: now + 30_000 });
           }
           expect(names(book).toSorted()).toEqual([...held.keys()].toSorted());

@@ -1,6 +1,7 @@
 import { createLog } from "@farmgate/wire";
 import { expect, it } from "vitest";
 import type { WorkerConfig } from "../../src/catalog/types.ts";
+import { addressesOf } from "../../src/registry/lookups.ts";
 import { Registrar } from "../../src/registry/registrar.ts";
 import { steppedClock } from "../support/stepped-clock.ts";
 
@@ -17,7 +18,16 @@ it("asks for an agent at its own machine before it sends anything there, also of
   };
   const hub = { tell: () => {}, onNews: () => () => {} };
   const log = createLog("gateway", "silent");
-  const registrar = new Registrar({ clock, log, hub, inFile: () => new Set(), ask });
+  const registrar = new Registrar({
+    clock,
+    log,
+    hub,
+    inFile: () => new Set(),
+    isSibling: () => false,
+    isFileHost: () => false,
+    addressesOf,
+    ask,
+  });
   const registration = { ...place, url: null, port: 8401, models, key: "k", version: "0.1.0", instance };
   await registrar.register(registration, { address: "192.0.2.1", passedOn: false }, "agents");
   const config: WorkerConfig = {
@@ -31,7 +41,7 @@ it("asks for an agent at its own machine before it sends anything there, also of
     apiKey: "k",
     drainOnAbort: { bytes: 0, time: 0 },
   };
-  const told = () => registrar.told({ config, instance, leaseMs: 30_000 });
+  const told = () => registrar.told({ config, instance, leaseMs: 30_000 }, "other");
   const urls = () => registrar.configs().map(({ url }) => url);
   clock.move(20_000);
   await told();

@@ -1,5 +1,6 @@
 import { createLog } from "@farmgate/wire";
 import { expect, it } from "vitest";
+import { addressesOf } from "../../src/registry/lookups.ts";
 import { Registrar } from "../../src/registry/registrar.ts";
 import type { WorkerConfig } from "../../src/catalog/types.ts";
 import { steppedClock } from "../support/stepped-clock.ts";
@@ -17,6 +18,9 @@ function registrar(ask: () => Promise<string | null>) {
     log: createLog("gateway", "silent"),
     hub,
     inFile: () => new Set(),
+    isSibling: () => false,
+    isFileHost: () => false,
+    addressesOf,
     ask,
   });
 }
@@ -31,10 +35,10 @@ it("takes no worker from another gateway that is at an address where none can be
     "[fe80::1]",
     "100.100.100.200",
   ];
-  await Promise.all(hosts.map((host, i) => taken.told(worker(`w${i}`, `http://${host}`))));
+  await Promise.all(hosts.map((host, i) => taken.told(worker(`w${i}`, `http://${host}`), "other")));
   expect(taken.configs()).toEqual([]);
-  await taken.told(worker("box", "http://192.0.2.1:8401"));
-  await taken.told(worker("box", "http://169.254.169.254"));
+  await taken.told(worker("box", "http://192.0.2.1:8401"), "other");
+  await taken.told(worker("box", "http://169.254.169.254"), "other");
   expect(taken.configs().map(({ url }) => url)).toEqual(["http://192.0.2.1:8401"]);
 });
 
@@ -46,7 +50,9 @@ it("looks at no more workers of others at once than it could take in", async () 
     looks += 1;
     return all;
   });
-  const told = Array.from({ length: 1_000 }, (_, i) => taken.told(worker(`w${i}`, `http://127.0.0.1:${i + 1}`)));
+  const told = Array.from({ length: 1_000 }, (_, i) =>
+    taken.told(worker(`w${i}`, `http://127.0.0.1:${i + 1}`), "other"),
+  );
   await Promise.resolve(answer("no agent answers there"));
   await Promise.all(told);
   expect(looks).toBe(200);

@@ -209,6 +209,8 @@ export function hubContract(open: () => Promise<MeetingPlace>): void {
     const first = holder();
     const fence = leases[first]?.fence ?? 0;
     expect(leases.filter((lease) => lease.fence !== null)).toHaveLength(1);
+    const confirmed = await Promise.all(leases.map((lease) => lease.confirm()));
+    expect(confirmed).toEqual(leases.map((_, i) => i === first));
     const told: (number | null)[] = [];
     for (const lease of leases) lease.onChange(() => told.push(lease.fence));
     await leases[first]?.release();

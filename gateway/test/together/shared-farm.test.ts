@@ -1,14 +1,5 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { createLog, createSystemClock, Upstreams } from "@farmgate/wire";
-import { catalogModel, catalogReport } from "@farmgate/engines";
 import { describe, expect, it } from "vitest";
-import { CatalogStore } from "../../src/catalog/store.ts";
 import type { RunningGateway } from "../../src/index.ts";
-import { OrderDesk } from "../../src/placement/order-desk.ts";
-import { PlacingLease } from "../../src/together/placing-lease.ts";
-import { workerConfig } from "../catalog/farm.ts";
-import { cleanup } from "../support/cleanup.ts";
 import { type FakeWorker, fakeWorker, refuses } from "../support/fake-worker.ts";
 import { agents, chat, runGateway } from "../support/gateway.ts";
 import { until } from "../support/until.ts";
@@ -144,35 +135,4 @@ describe("gateways that act as one", () => {
     expect(first).toBeGreaterThan(0);
     expect(second).toBeGreaterThan(first ?? Number.NaN);
   });
-});
-
-it("an order that a worker calls outdated means that another gateway orders, and nothing against the worker", async () => {
-  const server = createServer((_, response) => {
-    response.writeHead(409, { "content-type": "application/json" });
-    response.end(JSON.stringify({ error: { code: "stale_order", message: "Another gateway gives the orders." } }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  cleanup(() => server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const [clock, log] = [createSystemClock(), createLog("gateway", "silent")];
-  const catalog = new CatalogStore(clock, { unhealthyAfter: 3, healthyAfter: 1 });
-  const upstreams = new Upstreams(1_000);
-  cleanup(() => upstreams.destroy());
-  const lease = { fence: 3 as number | null, onChange: () => {}, release: () => Promise.resolve() };
-  const right = new PlacingLease({ hub: { isShared: true, lease: () => lease }, clock, log });
-  right.take(() => {});
-  const desk = new OrderDesk({ clock, log, catalog, upstreams, right });
-  catalog.apply({ type: "configured", workers: [{ ...workerConfig("a"), url }] });
-  const report = catalogReport([catalogModel("m", "cold", { commands: ["load", "unload"] })]);
-  const result = { kind: "ok", engine: "agent", report } as const;
-  catalog.apply({ type: "polled", worker: "a", startedAt: clock.now(), result });
-  const pair = { worker: "a", key: "m", model: "m" };
-  expect(await desk.load(pair)).toMatchObject({ outdated: true });
-  expect([right.isHeld, desk.book.size]).toEqual([false, 0]);
-  expect(await desk.unload(pair)).toMatchObject({ outdated: true, status: null });
-  expect([desk.whyNoUnload("a", "m"), desk.unloading.size]).toEqual([null, 0]);
-  // Won anew, its orders are sent again.
-  lease.fence = 9;
-  expect(right.isHeld).toBe(true);
-  expect(await desk.load(pair)).toMatchObject({ status: 409 });
 });

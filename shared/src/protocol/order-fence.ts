@@ -1,5 +1,6 @@
 /**
- * Gateways number their orders to agents by the wall time at which they came to give them. So far ahead of the reader's
- * own clock, in milliseconds, such a number is taken for a mistake.
+ * An agent refuses orders with a number below the highest that it had within so many milliseconds. Longer than an order
+ * of an earlier holder can be on its way: the gateway ends one that is not answered after 10 minutes, and a system goes on
+ * for some 6 more to send what it was handed (Linux: `tcp_orphan_retries`, twice the longest pause apart at the end).
  */
-export const FENCE_AHEAD_MS = 86_400_000;
+export const FENCE_MEMORY_MS = 1_200_000;

@@ -100,7 +100,7 @@ function addOrders(app: FastifyInstance, context: ControlContext): void {
     if (match[2] === "log") refuseMethod(reply, "GET, HEAD", url);
     const model = allowedModel(decoded(match[1] ?? ""), models, caller);
     if (match[2] === "unload") onlyAdmins(caller);
-    fence.pass(headers[HEADER.fence], clock.wall());
+    fence.pass(headers[HEADER.fence], clock.now());
     if (match[2] === "load") {
       orders.load(model, requestId(reply));
       return reply.code(202).send({ model: model.name, state: stateOf(executor, model) });

@@ -19,6 +19,11 @@ export class HeldLease implements Lease {
     this.#listeners.add(listener);
   }
 
+  /** The primary takes it from nobody who lives: what it told last holds. */
+  confirm(): Promise<boolean> {
+    return Promise.resolve(this.#fence !== null);
+  }
+
   release(): Promise<void> {
     if (!this.#released) {
       this.#released = true;

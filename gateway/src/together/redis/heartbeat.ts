@@ -9,7 +9,7 @@ import type { RunScript } from "./scripts.ts";
 import { TooSlow, withLimit } from "./time-limit.ts";
 import { meaningOf } from "./words.ts";
 
-type Reply = [isThere: string, settlingMs: number, members: string[], fences: number[]];
+type Reply = [isThere: string, settlingMs: number, members: string[], fences: number[], anew: string[]];
 
 export interface HeartbeatOptions {
   id: string;
@@ -27,6 +27,8 @@ export interface HeartbeatOptions {
   events: {
     /** Those who live, this one among them, in no order. */
     alive(members: readonly string[]): void;
+    /** These keys held what no gateway wrote there. */
+    begunAnew(keys: readonly string[]): void;
     /** `trouble` or `isSettled` changed. */
     changed(): void;
     /** At each beat, whether it can be sent or not. */
@@ -172,7 +174,12 @@ export class Heartbeat {
     ];
   }
 
-  #answered([isThere, settlingMs, members, fences]: Reply, wasAnew: boolean, names: string[], until: number): void {
+  #answered(
+    [isThere, settlingMs, members, fences, anew]: Reply,
+    wasAnew: boolean,
+    names: string[],
+    until: number,
+  ): void {
     if (isThere !== "1") return this.lost();
     const { leases, events } = this.#options;
     const was = this.isSettled;
@@ -183,6 +190,7 @@ export class Heartbeat {
     if (!this.#isSettled) this.soon(Math.min(settlingMs + 1, this.#options.times.beat));
     leases.renewed(names, fences, until);
     events.alive(members);
+    if (anew.length > 0) events.begunAnew(anew);
     if (!was) events.changed();
   }
 

@@ -1,18 +1,27 @@
 import type { CancelTimer, Clock } from "@farmgate/shared";
 import type { Lease } from "../hub.ts";
 
+/** What is asked of Redis for a lease; neither rejects. */
+export interface LeaseCalls {
+  giveUp(name: string): Promise<void>;
+  /** Whether Redis says that this member holds it, by this fence. */
+  isHeld(name: string, fence: number): Promise<boolean>;
+}
+
 class HeldLease implements Lease {
   readonly #clock: Clock;
   readonly #giveUp: () => Promise<void>;
+  readonly #isHeld: (fence: number) => Promise<boolean>;
   readonly #listeners: (() => void)[] = [];
   #fence: number | null = null;
   #until = 0;
   #stopTimer: CancelTimer = () => {};
   #released: Promise<void> | null = null;
 
-  constructor(clock: Clock, giveUp: () => Promise<void>) {
+  constructor(clock: Clock, giveUp: () => Promise<void>, isHeld: (fence: number) => Promise<boolean>) {
     this.#clock = clock;
     this.#giveUp = giveUp;
+    this.#isHeld = isHeld;
   }
 
   get fence(): number | null {
@@ -21,6 +30,11 @@ class HeldLease implements Lease {
 
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
+  }
+
+  async confirm(): Promise<boolean> {
+    const { fence } = this;
+    return fence !== null && (await this.#isHeld(fence)) && this.fence === fence;
   }
 
   release(): Promise<void> {
@@ -47,19 +61,20 @@ class HeldLease implements Lease {
 /** The leases that this member asks for. Each heartbeat asks again, and renews what is held. */
 export class Leases {
   readonly #clock: Clock;
-  readonly #giveUp: (name: string) => Promise<void>;
+  readonly #calls: LeaseCalls;
   readonly #leases = new Map<string, HeldLease>();
 
-  constructor(clock: Clock, giveUp: (name: string) => Promise<void>) {
+  constructor(clock: Clock, calls: LeaseCalls) {
     this.#clock = clock;
-    this.#giveUp = giveUp;
+    this.#calls = calls;
   }
 
   lease(name: string): Lease {
-    const lease = new HeldLease(this.#clock, () => {
+    const giveUp = () => {
       this.#leases.delete(name);
-      return this.#giveUp(name);
-    });
+      return this.#calls.giveUp(name);
+    };
+    const lease = new HeldLease(this.#clock, giveUp, (fence) => this.#calls.isHeld(name, fence));
     this.#leases.set(name, lease);
     return lease;
   }

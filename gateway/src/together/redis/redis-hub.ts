@@ -83,7 +83,10 @@ export class RedisHub implements Hub {
         deaf: () => this.#look(),
       },
     );
-    this.#leases = new Leases(clock, (lease) => this.#release(lease));
+    this.#leases = new Leases(clock, {
+      giveUp: (lease) => this.#release(lease),
+      isHeld: (lease, fence) => this.#isHeld(lease, fence),
+    });
     this.#talk = new Talk({ id, clock, log, keys: this.#keys, publish: (to, message) => this.#publish(to, message) });
     this.#troubleLog = new TroubleLog(clock, log);
     this.#members = [id];
@@ -110,6 +113,7 @@ export class RedisHub implements Hub {
       unanswered: () => claims.unanswered,
       events: {
         alive: (members) => this.#alive(members),
+        begunAnew: (keys) => this.#troubleLog.begunAnew(keys),
         changed: () => this.#look(),
         beat: () => this.#ears.look(),
       },
@@ -206,6 +210,15 @@ export class RedisHub implements Hub {
     const released = this.#run("release", [this.#keys.lease(lease)[0]], args);
     // It is free by itself after `window`.
     await withLimit(clock, this.#times.command, released).catch(() => {});
+  }
+
+  async #isHeld(lease: string, fence: number): Promise<boolean> {
+    const { clock } = this.#options;
+    if (!this.#kept.isReady) return false;
+    const asked = this.#kept.connection.hmget(this.#keys.lease(lease)[0], "holder", "fence");
+    // The heartbeat tells what is wrong.
+    const [holder, held] = await withLimit(clock, this.#times.command, asked).catch(() => []);
+    return holder === this.id && Number(held) === fence;
   }
 
   #heard(channel: string, text: string): void {

@@ -1,5 +1,7 @@
-import { FENCE_AHEAD_MS } from "@farmgate/shared";
 import type { Connection } from "./connection.ts";
+
+/** A lease's number that is so many milliseconds ahead of Redis' own clock was written by something else. */
+const FENCE_AHEAD_MS = 86_400_000;
 
 /**
  * Milliseconds by the clock of Redis: those of the hosts may differ. It may be set back, or be another server's after a
@@ -12,19 +14,32 @@ local now = time[1] * 1000 + time[2] / 1000
 `;
 
 /**
- * Says that a member lives, writes its record where it is to be written as a whole, and asks for leases.
+ * Says that a member lives, writes its record where it is to be written as a whole, and asks for leases. What is of another
+ * kind than gateways write is not theirs, and is begun anew, as if it had been lost: nothing else may have keys of that
+ * beginning.
  * KEYS: members, own record, epoch, then holder and fence of each lease.
  * ARGV: id, generation, window, settling time, '1' to write the record, channel, message, then the record's fields.
- * Returns { '1' or '0' where the record is lost, milliseconds until all have written theirs, living members, fences }.
+ * Returns { '1' or '0' where the record is lost, milliseconds until all have written theirs, living members, fences, keys
+ * that were begun anew }.
  */
 const BEAT = `${NOW}
-local id, window = ARGV[1], tonumber(ARGV[3])
-if ARGV[5] ~= '1' and redis.call('HGET', KEYS[2], 'g') ~= ARGV[2] then return { '0' } end
+local id, window, anew = ARGV[1], tonumber(ARGV[3]), {}
+local function isOdd(key, kind)
+  local found = redis.call('TYPE', key).ok
+  if found == kind or found == 'none' then return false end
+  anew[#anew + 1] = key
+  return true
+end
+if ARGV[5] ~= '1' and redis.pcall('HGET', KEYS[2], 'g') ~= ARGV[2] then return { '0' } end
 -- First, so that it fails where memory is full: a script that has written, as by DEL, may go on.
-local epoch = tonumber(redis.call('GET', KEYS[3]))
-if not (epoch and epoch <= now) then epoch = now end
+local epoch = not isOdd(KEYS[3], 'string') and tonumber(redis.call('GET', KEYS[3]))
+-- Without the members nobody's records are found, until all have said again that they live.
+local hasNoMembers = isOdd(KEYS[1], 'zset')
+if hasNoMembers or not (epoch and epoch <= now) then epoch = now end
 redis.call('SET', KEYS[3], string.format('%.3f', epoch), 'PX', window)
+if hasNoMembers then redis.call('DEL', KEYS[1]) end
 if ARGV[5] == '1' then
+  isOdd(KEYS[2], 'hash')
   redis.call('DEL', KEYS[2])
   redis.call('HSET', KEYS[2], 'g', ARGV[2])
   for i = 8, #ARGV, 2 do redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) end
@@ -40,11 +55,12 @@ local settling = math.max(0, math.ceil(tonumber(ARGV[4]) - (now - epoch)))
 if ARGV[7] ~= '' then redis.call('PUBLISH', ARGV[6], ARGV[7]) end
 local fences = {}
 for i = 4, #KEYS, 2 do
+  if isOdd(KEYS[i], 'hash') then redis.call('DEL', KEYS[i]) end
   local holder = redis.call('HGET', KEYS[i], 'holder')
   local fence = holder == id and tonumber(redis.call('HGET', KEYS[i], 'fence')) or 0
   if fence == 0 and (holder == id or not holder) and settling == 0 then
-    local last = tonumber(redis.call('GET', KEYS[i + 1])) or 0
-    -- No agent takes a number that is further ahead: a clock that was wrong once is not to count for ever.
+    local last = not isOdd(KEYS[i + 1], 'string') and tonumber(redis.call('GET', KEYS[i + 1])) or 0
+    -- A clock that was wrong once is not to count for ever, and a number too large to be exact would grow no more.
     if not (last <= now + ${FENCE_AHEAD_MS}) then last = 0 end
     fence = math.max(last + 1, math.floor(now))
     redis.call('HSET', KEYS[i], 'holder', id, 'fence', string.format('%.0f', fence))
@@ -53,7 +69,7 @@ for i = 4, #KEYS, 2 do
   if fence > 0 then redis.call('PEXPIRE', KEYS[i], window) end
   fences[#fences + 1] = fence
 end
-return { '1', settling, redis.call('ZRANGE', KEYS[1], 0, -1), fences }
+return { '1', settling, redis.call('ZRANGE', KEYS[1], 0, -1), fences, anew }
 `;
 
 /**
@@ -63,7 +79,7 @@ return { '1', settling, redis.call('ZRANGE', KEYS[1], 0, -1), fences }
  */
 const STEP = `
 if ARGV[3] ~= '' then redis.call('PUBLISH', ARGV[2], ARGV[3]) end
-if redis.call('HGET', KEYS[1], 'g') ~= ARGV[1] then return 0 end
+if redis.pcall('HGET', KEYS[1], 'g') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 's', ARGV[4])
 local sums = 5 + 2 * tonumber(ARGV[5])
 for i = 6, #ARGV, 2 do
@@ -91,9 +107,10 @@ return 1
  * Returns { word, which place or why, what remains (-1: no rate), milliseconds until all or the next of it is there }.
  */
 const CLAIM = `${NOW}
-if redis.call('HGET', KEYS[2], 'g') ~= ARGV[1] then return { 'lost' } end -- 1
-local epoch = tonumber(redis.call('GET', KEYS[3]))
-if not epoch then return { 'lost' } end
+if redis.pcall('HGET', KEYS[2], 'g') ~= ARGV[1] then return { 'lost' } end -- 1
+local epoch = tonumber(redis.pcall('GET', KEYS[3]))
+local members = redis.pcall('ZRANGEBYSCORE', KEYS[1], now - ARGV[2], '+inf')
+if not epoch or members.err then return { 'lost' } end
 if now - epoch < tonumber(ARGV[3]) then return { 'settling' } end
 local caller, most, perMinute = ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
 local fields, sums = { 'k:' .. caller }, { 0 }
@@ -101,7 +118,7 @@ for i = 9, #ARGV, 3 do
   fields[#fields + 1] = 'w:' .. ARGV[i]
   sums[#sums + 1] = 0
 end
-for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], now - ARGV[2], '+inf')) do
+for _, member in ipairs(members) do
   local counts = redis.pcall('HMGET', ARGV[4] .. member, unpack(fields))
   for i = 1, #sums do sums[i] = sums[i] + math.max(0, tonumber(counts[i]) or 0) end
 end
@@ -110,7 +127,7 @@ if caller ~= '' then
   if most > 0 and sums[1] >= most then return { 'limited', 'concurrent' } end -- 2
   if perMinute > 0 then -- 3
     local each = 60000 / perMinute
-    local from = tonumber(redis.call('GET', KEYS[4])) or 0
+    local from = tonumber(redis.pcall('GET', KEYS[4])) or 0
     from = math.min(math.max(now, from), now + 60000)
     if math.floor((60000 - (from - now)) / each + 1e-6) < 1 then
       return { 'limited', 'rate', 0, math.ceil(from - now + each - 60000) }
@@ -138,7 +155,7 @@ return { 'full', 0, remaining, reset }
 
 /** Gives a lease up. KEYS: its holder. ARGV: id, channel, message. */
 const RELEASE = `
-if redis.call('HGET', KEYS[1], 'holder') ~= ARGV[1] then return 0 end
+if redis.pcall('HGET', KEYS[1], 'holder') ~= ARGV[1] then return 0 end
 redis.call('DEL', KEYS[1])
 redis.call('PUBLISH', ARGV[2], ARGV[3])
 return 1
@@ -146,10 +163,10 @@ return 1
 
 /** Leaves. KEYS: members, own record, then holders of leases. ARGV: id, channel, message. */
 const LEAVE = `
-redis.call('ZREM', KEYS[1], ARGV[1])
+redis.pcall('ZREM', KEYS[1], ARGV[1])
 redis.call('DEL', KEYS[2])
 for i = 3, #KEYS do
-  if redis.call('HGET', KEYS[i], 'holder') == ARGV[1] then redis.call('DEL', KEYS[i]) end
+  if redis.pcall('HGET', KEYS[i], 'holder') == ARGV[1] then redis.call('DEL', KEYS[i]) end
 end
 redis.call('PUBLISH', ARGV[2], ARGV[3])
 return 1

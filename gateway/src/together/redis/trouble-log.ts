@@ -9,6 +9,7 @@ export class TroubleLog {
   readonly #log: Log;
   #toldAt = Number.NEGATIVE_INFINITY;
   #isTold = false;
+  readonly #begunAnew = new Set<string>();
 
   constructor(clock: Clock, log: Log) {
     this.#clock = clock;
@@ -20,6 +21,15 @@ export class TroubleLog {
     this.#toldAt = this.#clock.now();
     this.#isTold = true;
     this.#log.warn(`${trouble}: this gateway goes by what it sees itself`);
+  }
+
+  /** Once for each key. */
+  begunAnew(keys: readonly string[]): void {
+    for (const key of keys) {
+      if (this.#begunAnew.has(key)) continue;
+      this.#begunAnew.add(key);
+      this.#log.warn(`Redis: ${key} held what no gateway wrote there, and was begun anew`);
+    }
   }
 
   ended(): void {

@@ -1,29 +1,11 @@
 import { readFileSync } from "node:fs";
-import { createLog } from "@farmgate/wire";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cleanup } from "../../support/cleanup.ts";
 import { until } from "../../support/until.ts";
 import { limits, Member, wants } from "../members.ts";
 import { redisPlace } from "./place.ts";
 import { REDIS_SERVER, RedisServer } from "./redis-server.ts";
-
-const ONE = wants({ w: 1 });
-
-/** Lines of a log by their level. */
-function heardLog() {
-  const lines: string[] = [];
-  const log = createLog("gateway", "silent");
-  log.warn = (text: unknown) => void lines.push(`warn ${String(text)}`);
-  log.info = (text: unknown) => void lines.push(`info ${String(text)}`);
-  return { lines, log };
-}
-
-/** What this member is told once it is told anything by the hub. */
-async function firstWord(member: Member): Promise<string> {
-  let kind = "alone";
-  await until("claims are answered", async () => (kind = (await member.hub.claim(ONE)).kind) !== "alone");
-  return kind;
-}
+import { firstWord, heardLog, keysOf, ONE, two } from "./two-members.ts";
 
 describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => {
   let server: RedisServer;
@@ -36,29 +18,8 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
   });
   afterAll(() => Promise.all([server.end(), cluster.end()]));
 
-  /** Two that can claim; the first has the only place at w. */
-  async function two(url = server.url, log?: ReturnType<typeof heardLog>["log"]): Promise<[Member, Member]> {
-    const place = redisPlace(url, log === undefined ? {} : { log });
-    const members: [Member, Member] = [new Member(place.hub("a")), new Member(place.hub("b"))];
-    for (const { hub } of members) cleanup(() => hub.close());
-    await Promise.all(members.map((member) => member.hub.start(member)));
-    for (const member of members) await until("b sees a", () => member.hub.members().length === 2);
-    await until("a has the place", async () => (await members[0].claim(ONE)).kind === "taken");
-    await until("b can claim", async () => (await members[1].claim(ONE)).kind === "full");
-    await until("b hears of it", () => members[1].hub.others.worker("w") === 1);
-    return members;
-  }
-
-  /** Of the farm that was begun last. */
-  async function keysOf(pattern: string): Promise<string[]> {
-    const all = (await server.ask("KEYS", `farmgate:${pattern}`)) as string[];
-    const number = (key: string) => Number(/\{test(\d+)\}/.exec(key)?.[1]);
-    const last = Math.max(...all.map(number));
-    return all.filter((key) => number(key) === last);
-  }
-
   async function recordOf(member: string): Promise<string> {
-    return (await keysOf(`*:member:${member}`))[0] ?? "";
+    return (await keysOf(server, `*:member:${member}`))[0] ?? "";
   }
 
   /** They go by what they know, without waiting. */
@@ -113,32 +74,8 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     expect(await server.ask("KEYS", "*member:a")).toEqual([]);
   });
 
-  it("go on claiming where something else wrote records, and where its clock was set back", async () => {
-    const [a, b] = await two();
-    const [channel = ""] = (await server.ask("PUBSUB", "CHANNELS", "*:news")) as string[];
-    const farm = channel.slice(0, -"news".length);
-    const soon = String(Date.now() + 3_600_000);
-    await server.ask("SET", `${farm}member:odd`, "no record");
-    await server.ask("HSET", `${farm}member:less`, "w:w", "-5", "k:alice", "nan");
-    await server.ask("SET", `${farm}rate:alice`, "garbage");
-    await server.ask("SET", `${farm}fence:placing`, "garbage");
-    await server.ask("HSET", `${farm}lease:placing`, "holder", "a");
-    await server.ask("ZADD", `${farm}members`, soon, "odd", soon, "less");
-    const lease = a.hub.lease("placing");
-    cleanup(() => lease.release());
-    const alice = limits("alice", 0, 5);
-    expect((await b.claim(wants({ w: 1 }, { caller: alice }))).kind).toBe("full");
-    for (const epoch of [soon, "garbage"]) {
-      await server.ask("SET", `${farm}epoch`, epoch);
-      expect(await firstWord(b)).toBe("full");
-    }
-    await until("the lease is won", () => lease.fence !== null);
-    await until("who never lived is gone", () => b.hub.members().length === 2);
-    expect([a.hub.trouble, b.hub.trouble]).toEqual([null, null]);
-  });
-
   it("wait for it once while it stands still for longer than members live without a heartbeat", async () => {
-    const members = await two();
+    const members = await two(server.url);
     await server.signal("SIGSTOP");
     const began = performance.now();
     expect((await members[1].hub.claim(ONE)).kind).toBe("alone");
@@ -150,7 +87,7 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
   });
 
   it("take back what a claim took that was answered too late", async () => {
-    const [a, b] = await two();
+    const [a, b] = await two(server.url);
     a.leave("w");
     await until("the place is free", () => b.hub.others.worker("w") === 0);
     await server.ask("CLIENT", "PAUSE", "450", "ALL");
@@ -160,23 +97,13 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
   });
 
   it("give no place away twice when everything in it is deleted", async () => {
-    const members = await two();
+    const members = await two(server.url);
     await server.ask("FLUSHALL");
     expect(await asBefore(members)).toBe("as before");
   });
 
-  it("keep leases' numbers growing when everything in it is deleted", async () => {
-    const [a] = await two();
-    const lease = a.hub.lease("placement");
-    await until("it is held", () => lease.fence !== null);
-    const before = lease.fence ?? 0;
-    await server.ask("FLUSHALL");
-    await until("it is held anew", () => ![before, null].includes(lease.fence));
-    expect(lease.fence).toBeGreaterThan(before);
-  });
-
   it("know a replica that takes no writes, and a server that has become one for a while", async () => {
-    const members = await two();
+    const members = await two(server.url);
     await server.ask("REPLICAOF", "127.0.0.1", "1");
     await aloneAtOnce(members[1], /a replica that takes no writes/);
     await server.ask("REPLICAOF", "NO", "ONE");
@@ -184,7 +111,7 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
   });
 
   it("go on when its memory is full, and when it has forgotten the scripts", async () => {
-    const members = await two();
+    const members = await two(server.url);
     await server.ask("CONFIG", "SET", "maxmemory", "1");
     await aloneAtOnce(members[1], /its memory is full/);
     await server.ask("CONFIG", "SET", "maxmemory", "0");
@@ -205,7 +132,7 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
   });
 
   it("learn what was told while they could not hear", async () => {
-    const [a, b] = await two();
+    const [a, b] = await two(server.url);
     await server.ask("CLIENT", "KILL", "TYPE", "pubsub");
     a.enter("w", "n");
     await until("b knows", () => b.hub.others.pair("w", "n") === 1 && b.hub.trouble === null);
@@ -213,7 +140,7 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
   });
 
   it("are not ended by what others write there that is none of theirs", async () => {
-    const [a, b] = await two();
+    const [a, b] = await two(server.url);
     const channels = (await server.ask("PUBSUB", "CHANNELS", "farmgate:*")) as string[];
     const odd = [
       { counts: { step: 1, fields: 7 } },
@@ -234,7 +161,7 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
   });
 
   it("do not ask again and again for a record that stays behind what was told", async () => {
-    const [, b] = await two();
+    const [, b] = await two(server.url);
     const number = /test\d+/.exec(await recordOf("a"))?.[0] ?? "";
     const ahead = { counts: { step: Number.MAX_SAFE_INTEGER, fields: [] } };
     await server.ask("CONFIG", "RESETSTAT");
@@ -247,9 +174,9 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
   });
 
   it("claim again at once when its clock goes back, and count nobody who was seen by the clock before", async () => {
-    const [a, b] = await two();
-    const [epoch = ""] = await keysOf("*:epoch");
-    const [members = ""] = await keysOf("*:members");
+    const [a, b] = await two(server.url);
+    const [epoch = ""] = await keysOf(server, "*:epoch");
+    const [members = ""] = await keysOf(server, "*:members");
     const later = String(Date.now() + 3_600_000);
     await server.ask("SET", epoch, later);
     await server.ask("ZADD", members, later, "gone");
@@ -257,30 +184,6 @@ describe.skipIf(REDIS_SERVER === undefined)("gateways whose Redis fails", () => 
     await until("b can claim", async () => (await b.claim(ONE)).kind === "taken");
     await until("both know who lives", () => [a, b].every(({ hub }) => hub.members().join() === "a,b"));
     expect(((await server.ask("ZRANGE", members, "0", "-1")) as string[]).sort()).toEqual(["a", "b"]);
-  });
-
-  it("number orders by the time of its clock again once that is right", async () => {
-    const [a] = await two();
-    const lease = a.hub.lease("placement");
-    await until("it is held", () => lease.fence !== null);
-    const [fence = ""] = await keysOf("*:fence:placement");
-    await server.ask("SET", fence, String(Date.now() + 365 * 86_400_000));
-    const [holder = ""] = await keysOf("*:lease:placement");
-    const before = lease.fence ?? 0;
-    await server.ask("DEL", holder);
-    await until("it is held anew", () => ![before, null].includes(lease.fence));
-    expect(lease.fence).toBeGreaterThan(before);
-    expect(lease.fence).toBeLessThan(Date.now() + 60_000);
-  });
-
-  it("hold no lease any more once they have left, whatever is answered then", async () => {
-    const [a] = await two();
-    const lease = a.hub.lease("placement");
-    await until("it is held", () => lease.fence !== null);
-    await server.ask("CLIENT", "PAUSE", "150", "ALL");
-    await new Promise((resolve) => setTimeout(resolve, 60));
-    await a.hub.close();
-    expect(lease.fence).toBeNull();
   });
 
   it("start without it, and meet once it is there", async () => {
