@@ -153,7 +153,7 @@ describe("files of models", () => {
     expect((await fetch(fileUrl(picky))).status).toBe(401);
     expect([(await get(fileUrl(picky))).status, await (await get(`${picky.url}/files`)).json()]).toEqual([
       404,
-      { files: [] },
+      { files: [], sending: { takers: 0, bytes_per_second: 0 } },
     ]);
     expect((await get(fileUrl(picky), { authorization: "Bearer k-all-0123456789abcdefgh" })).status).toBe(200);
   });
