@@ -2,7 +2,7 @@ import { cheapestWayUp, throughMs, type WayUp } from "@farmgate/shared";
 import type { FileEntry } from "./listing.ts";
 import type { Offer, Peer } from "./peers.ts";
 
-export interface Source {
+interface Source {
   peer: Peer;
   bytes: number;
   sha256: string;

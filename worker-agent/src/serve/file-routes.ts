@@ -19,7 +19,10 @@ export function addFiles(app: FastifyInstance, context: ControlContext): void {
   app.get("/files", async ({ caller }) => {
     const keeper = keeperFor(context, caller);
     const entries = await keeper.list();
-    return { files: entries.filter((_, i) => isFor(caller, keeper.files[i] as ModelFile)), sending: keeper.sendingNow() };
+    return {
+      files: entries.filter((_, i) => isFor(caller, keeper.files[i] as ModelFile)),
+      sending: keeper.sendingNow(),
+    };
   });
   app.get("/files/*", async (request, reply) => {
     const { caller, url } = request;

@@ -64,8 +64,7 @@ describe("the page cache", () => {
 describe("the forecast of a load", () => {
   it("is the mean of loads from the page cache or of those from disk, by where the weights would come from", () => {
     const learned = new Learned(host());
-    const load = (to: string, ms: number, at: number) =>
-      learned.loaded({ from: null, to, ms, wasReady: false }, at);
+    const load = (to: string, ms: number, at: number) => learned.loaded({ from: null, to, ms, wasReady: false }, at);
     load("a", 60_000, 60_000);
     load("b", 40_000, 100_000);
     load("a", 6_000, 110_000);

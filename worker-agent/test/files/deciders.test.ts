@@ -97,7 +97,10 @@ describe("the peer of a file", () => {
     entry: { path: "f", models: ["m"], state: "here" as const, bytes: 40 * GB, sha256 },
     shared,
   });
-  const speeds = (known: Record<string, number> = {}, limit = 0) => ({ of: (url: string) => known[url] ?? null, limit });
+  const speeds = (known: Record<string, number> = {}, limit = 0) => ({
+    of: (url: string) => known[url] ?? null,
+    limit,
+  });
   const urlOf = (chosen: ReturnType<typeof choosePeer>) =>
     chosen.kind === "from" ? chosen.source.peer.url : chosen.kind;
   const all = ["a", "b", "c"].map((url) => offer(url, hash("1")));

@@ -133,7 +133,8 @@ describe("a model's file that a peer has", () => {
     const peers = [slow, fast].map(({ url }) => ({ url, apiKey: KEY }));
     const target = await agent("target", { files: { peers } });
     await until(async () => (await entryOf(target))["state"] === "here");
-    const out = async ({ url }: RunningAgent) => /direction="out"} (\d+)/.exec(await (await get(`${url}/metrics`)).text());
+    const out = async ({ url }: RunningAgent) =>
+      /direction="out"} (\d+)/.exec(await (await get(`${url}/metrics`)).text());
     expect([await out(slow), (await out(fast))?.[1]]).toEqual([null, String(weights.length)]);
   });
 
@@ -252,5 +253,7 @@ describe("files of models", () => {
       503,
       expect.stringMatching(/its file .*q4\.gguf is not here/),
     ]);
+    const { models } = (await (await get(`${target.url}/catalog`)).json()) as { models: object[] };
+    expect(models).toMatchObject([{ id: "m", temperature: "absent", load_ms: null }]);
   });
 });
