@@ -142,7 +142,7 @@ export class FileKeeper {
   }
 
   async #lookAtAll(): Promise<void> {
-    for (const { path } of this.files) await this.#look(path);
+    for (const { path } of this.files) this.#states.saw(path, await this.shelf.bytesOf(path));
   }
 
   async #goRound(): Promise<void> {

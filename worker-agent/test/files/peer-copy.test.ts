@@ -125,27 +125,31 @@ describe("a model's file that a peer has", () => {
     expect(await entryOf(target)).toMatchObject({ models: ["m"], bytes: weights.length, sha256: sha(weights) });
   });
 
-  it("comes from the peer that can send it soonest: not from one whose limit would make it last", async () => {
+  it("comes from the peer that can send it soonest: not from one whose limit would make it last", {
+    timeout: 20_000,
+  }, async () => {
     const directory = await folder({ [NAME]: weights });
     const slow = await agent("slow", { directory, files: { rate: "1mb" } });
     const fast = await agent("fast", { directory });
     for (const source of [slow, fast]) await until(async () => (await entryOf(source))["sha256"] !== null);
     const peers = [slow, fast].map(({ url }) => ({ url, apiKey: KEY }));
     const target = await agent("target", { files: { peers } });
-    await until(async () => (await entryOf(target))["state"] === "here");
+    await until(async () => (await entryOf(target))["state"] === "here", 15_000);
     const out = async ({ url }: RunningAgent) =>
       /direction="out"} (\d+)/.exec(await (await get(`${url}/metrics`)).text());
     expect([await out(slow), (await out(fast))?.[1]]).toEqual([null, String(weights.length)]);
   });
 
-  it("comes in its first parts from each that was not measured yet, and then from the faster one", async () => {
+  it("comes in its first parts from each that was not measured yet, and then from the faster one", {
+    timeout: 20_000,
+  }, async () => {
     // Ten seconds of a trial are over after 50 ms.
     const real = createSystemClock();
     const clock: Clock = { ...real, now: () => 200 * real.now() };
-    const slow = await drippingPeer(16_384);
+    const slow = await drippingPeer(4_096);
     const fast = await drippingPeer(weights.length);
     const target = await agent("target", { clock, files: { peers: [{ url: slow.url }, { url: fast.url }] } });
-    await until(async () => (await entryOf(target))["state"] === "here");
+    await until(async () => (await entryOf(target))["state"] === "here", 15_000);
     expect(slow.sent).toHaveLength(1);
     expect(slow.sent[0]).toBeLessThan(weights.length / 2);
     expect(fast.sent.length).toBeGreaterThan(0);
