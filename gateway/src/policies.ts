@@ -10,18 +10,6 @@ export type * from "./placement/oracle/options.ts";
 export * from "./placement/oracle/safe-side.ts";
 export type * from "./placement/oracle/types.ts";
 export type * from "./placement/pools/types.ts";
-export {
-  cheapestWayUp,
-  type Copy,
-  type IdleRules,
-  idleHold,
-  type Link,
-  type LinksTo,
-  restingPlace,
-  type Temperature,
-  throughMs,
-  type WayUp,
-} from "./placement/pools/lifecycle.ts";
 export { planElastic, planPools, planStable } from "./placement/pools/plan-pools.ts";
 export {
   DEFAULT_POOL_RULES,

@@ -36,3 +36,4 @@ export * from "./request-rate.ts";
 export * from "./request-target.ts";
 export * from "./retry-after.ts";
 export * from "./units.ts";
+export * from "./way-up.ts";

@@ -60,7 +60,7 @@ const filesSchema = z
     directory: z.string().min(1, "must not be empty").nullable().default(null),
     /** Bytes a second for all that is sent, and as many for all that is fetched; 0: no limit. */
     rate: size.default(0),
-    /** Other agents, the one asked first first. */
+    /** Other agents; those whose speed is not known yet are tried in this order. */
     peers: z.array(z.strictObject({ url: httpUrl, ca, apiKey: secret.nullable().default(null) })).default([]),
   })
   .prefault({});

@@ -1,4 +1,4 @@
-import { hostname } from "node:os";
+import { hostname, totalmem } from "node:os";
 import { resolve } from "node:path";
 import {
   type Clock,
@@ -62,6 +62,8 @@ export interface AgentOptions {
   version: string;
   /** How gateways are looked for on the local network; absent: by multicast DNS. */
   openMulticast?: OpenMulticast;
+  /** Memory of this machine in bytes; absent: what its system says. */
+  hostMemory?: number;
 }
 
 export interface RunningAgent {
@@ -79,7 +81,19 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const models = new ModelBook(config);
   const asker = new EngineAsker(clock);
   const upstreams = new Upstreams(CONNECT_MS);
-  const learned = new Learned();
+  const metrics = new AgentMetrics();
+  const onHere = (names: readonly string[]) => {
+    for (const name of names) learned.found(name, clock.now());
+  };
+  const { directory: shelf } = config.files;
+  const files =
+    shelf === null
+      ? null
+      : new FileKeeper({ ...options, directory: resolve(options.directory, shelf), upstreams, metrics, onHere });
+  const sizeOf = (model: string) => {
+    return files?.weightsOf(model, clock.now()).bytes ?? models.named(model)?.memoryBytes ?? null;
+  };
+  const learned = new Learned({ bytes: options.hostMemory ?? totalmem(), sizeOf });
   // What is told before the scheduler stands is in the book, which it reads as it is made, and in what is found.
   let tell: (event: SchedulerEvent) => void = () => {};
   const news = newsFor(options, models, learned, (event) => tell(event));
@@ -87,17 +101,11 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const scheduler = new Scheduler(rulesOf(config, models.models), POLICIES[config.queue.policy], {
     reloadMs: (model: string) => learned.loadMs(model, null, clock.now()),
   });
-  const metrics = new AgentMetrics();
   const service = { name: "farmgate-agent", version: options.version, instance: config.name };
   const tracing = await openTracing(config.telemetry, service, { clock, log });
   const spans = tracing === null ? null : new AgentSpans(tracing, clock);
   const { holders } = machine;
   const replaces = replacesBy(config);
-  const { directory: shelf } = config.files;
-  const files =
-    shelf === null
-      ? null
-      : new FileKeeper({ ...options, directory: resolve(options.directory, shelf), upstreams, metrics });
   const missingFor = async (model: string) => (await files?.missingFor(model)) ?? null;
   const switching = new ModelSwitch({ models, holders, missingFor, replaces, learned, metrics, spans, clock, log });
   const executor = new Executor(scheduler, switching, clock);
@@ -210,6 +218,7 @@ function createServer(options: AgentOptions, parts: Parts): AgentServer {
     promises,
     promised: config.queue.policy === "greedy",
     longestAnswerMs: config.queue.longestAnswer,
+    ...(files !== null && { weights: (model) => files.weightsOf(model, clock.now()) }),
   });
   const context: ConstructorParameters<typeof AgentServer>[0] = {
     identity: { name: config.name, version },

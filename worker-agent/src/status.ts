@@ -4,7 +4,9 @@ import {
   CATALOG_PROTOCOL,
   kindOfName,
   MAX_WAITING_TOLD,
+  type Temperature,
 } from "@farmgate/shared";
+import type { WeightsState } from "./files/file-states.ts";
 import type { Learned } from "./figures/learned.ts";
 import type { Promises } from "./figures/promises.ts";
 import { type ForecastCosts, predictedWaits } from "./queue/forecast.ts";
@@ -39,6 +41,8 @@ export interface Moment {
   promised: boolean;
   /** `queue.longestAnswer`: what the promise counts with until longer answers were seen. */
   longestAnswerMs: number;
+  /** What is on the disk of a model; absent: nothing is known to be missing. */
+  weights?: (model: string) => WeightsState;
 }
 
 /** The catalogue (contract section 5) of what is known now. */
@@ -82,8 +86,9 @@ type ModelView = SchedulerView["models"][number];
 function catalogModel(
   model: ServedModel,
   state: ModelView | undefined,
-  { view, learned, now }: Moment,
+  moment: Moment,
 ): Omit<AgentCatalogModel, "predicted_wait_ms" | "wait_bound_ms"> {
+  const { learned } = moment;
   const figures = learned.of(model.name);
   return {
     id: model.name,
@@ -93,7 +98,7 @@ function catalogModel(
     slots: { total: model.slots, busy: state?.running ?? 0 },
     queued: state?.queued ?? 0,
     oldest_wait_ms: rounded(state?.oldestWaitMs ?? null),
-    load_ms: rounded(learned.loadMs(model.name, loadedNow(view), now)),
+    load_ms: rounded(loadMs(model.name, moment)),
     tokens_per_second: figures.tokensPerSecond,
     context_length: figures.contextLength,
     memory_bytes: model.memoryBytes,
@@ -104,7 +109,21 @@ function catalogModel(
     pinned: model.pinned,
     prompt_tokens_per_second: figures.promptTokensPerSecond,
     service_ms: rounded(figures.serviceMs),
+    temperature: state === undefined ? null : temperatureOf(state, moment),
   };
+}
+
+function temperatureOf({ name, state }: ModelView, { learned, weights, now }: Moment): Temperature {
+  if (state === "warm") return "active";
+  if (weights?.(name).absent === true) return "absent";
+  return learned.isWarm(name, now) ? "warm" : "cold";
+}
+
+/** Of a load that begins now, with what must be fetched before it. */
+function loadMs(model: string, { view, learned, weights, now }: Moment): number | null {
+  const ms = learned.loadMs(model, loadedNow(view), now);
+  const left = weights === undefined ? 0 : weights(model).leftMs;
+  return ms === null || left === null ? null : left + ms;
 }
 
 /** By model, what a request that came now would be promised, in milliseconds; without those that promise nothing. */
@@ -126,10 +145,10 @@ function boundOf(state: ModelView, { view, promised }: Moment, terms: Terms): nu
   return promisedWait(model, { place: state.queued + 1, loaded: state.state === "warm" }, terms);
 }
 
-function costsOf({ view, learned, now }: Moment): ForecastCosts {
+function costsOf(moment: Moment): ForecastCosts {
   return {
-    serviceMs: (model) => learned.of(model).serviceMs,
-    loadMs: (model) => learned.loadMs(model, loadedNow(view), now),
+    serviceMs: (model) => moment.learned.of(model).serviceMs,
+    loadMs: (model) => loadMs(model, moment),
   };
 }
 

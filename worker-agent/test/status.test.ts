@@ -90,6 +90,21 @@ describe("a catalogue", () => {
     expect(c).toMatchObject({ predicted_wait_ms: null, load_ms: null, service_ms: null });
   });
 
+  it("tells how warm each model is, and counts what must be fetched into its load", () => {
+    const sizeOf = () => 4 * 1_024 ** 3;
+    const learned = new Learned({ bytes: 12 * 1_024 ** 3, sizeOf });
+    for (const to of ["b", "c", "a"]) learned.loaded({ from: null, to, ms: 30_000, wasReady: false }, 0);
+    const temperatures = (at: Moment) => told(at).models.map(({ temperature }) => temperature);
+    // Two of them fit into three quarters of the memory.
+    expect(temperatures(moment({ learned }))).toEqual(["active", "cold", "warm"]);
+    const here = { bytes: sizeOf(), absent: false, leftMs: 0 };
+    const comes = (leftMs: number | null) =>
+      moment({ learned, weights: (name) => (name === "c" ? { bytes: null, absent: true, leftMs } : here) });
+    expect(temperatures(comes(20_000))).toEqual(["active", "cold", "absent"]);
+    expect(told(comes(20_000)).models.map(({ load_ms }) => load_ms)).toEqual([30_000, 30_000, 50_000]);
+    expect(told(comes(null)).models[2]).toMatchObject({ load_ms: null, predicted_wait_ms: null });
+  });
+
   it("stands on the longest loads and answers that were seen", () => {
     const at = moment();
     for (const to of THREE) at.learned.loaded({ from: null, to, ms: MINUTE, wasReady: false }, 0);

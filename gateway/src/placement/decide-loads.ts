@@ -43,7 +43,8 @@ export type Placed = Map<string, { key: string; model: string }>;
  *    2a. one where its load did not fail last; 2b. one with room for it, then one that does not tell, then one that must
  *    take something out; 2c. one that loses no last copy of a model in use; 2d. the one whose models have the fewest
  *    requests under way, then the fewest models in use; 2e. the one with the fewest requests, then with the fewest
- *    wanted copies, then the first of the configuration.
+ *    wanted copies; 2f. the one that has it loaded soonest, by its own word (from its page cache, say), those that do not
+ *    tell last; then the first of the configuration.
  * 3. A worker has one order at a time, and no wanted copy goes for another, so that no two take turns.
  */
 export function decideLoads(wanted: readonly WantedCopies[], view: PlacementView): readonly LoadOrder[] {
@@ -193,6 +194,8 @@ function rankOf(
     // 2e
     inflight.worker(name),
     wanted.filter(({ key }) => isCopy(entry, key, placed, now)).length,
+    // 2f
+    model.loadMs ?? Number.POSITIVE_INFINITY,
   ];
 }
 

@@ -140,6 +140,16 @@ describe("the worker that is told is", () => {
     expect(loads({ m: 3 }, view)).toEqual(["c:m", "b:m", "a:m"]);
   });
 
+  it("of two that are alike the one that has it in its page cache, and is loaded soonest", () => {
+    const box = (name: string, loadMs: number | null) =>
+      machine(name, {}, { models: [model("m", "cold", { memoryBytes: 10, loadMs })] });
+    expect(loads({ m: 3 }, viewOf([box("untold", null), box("disk", 60_000), box("cached", 6_000)]))).toEqual([
+      "cached:m",
+      "disk:m",
+      "untold:m",
+    ]);
+  });
+
   it("the one with the fewest requests, then with the fewest wanted copies, then the first", () => {
     const view = viewOf([
       roomy("a", 9, { m: "cold" }),

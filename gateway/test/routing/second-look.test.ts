@@ -175,3 +175,24 @@ describe("an explanation", () => {
     expect(ranked.map(({ worker }) => worker)).toEqual(["mac", "gpu-box"]);
   });
 });
+
+it("of two workers that are equally cold by their state takes the one with the model in its page cache", () => {
+  const box = (name: string, ms: number) =>
+    worker(name, {
+      engine: "agent",
+      models: [model("m", "cold", { slots: 1, loadMs: ms, predictedWaitMs: ms }), model("other", "warm", { slots: 1 })],
+      memory: { budgetBytes: 0, usedBytes: 5 },
+    });
+  const [disk, cached] = [box("disk", 60_000), box("cached", 6_000)];
+  for (const colds of [
+    [disk, cached],
+    [cached, disk],
+  ]) {
+    const context = weighing(farm([warm(), ...colds]));
+    busy(context, "gpu-box", 1);
+    expect(goes(context)).toBe("cached");
+  }
+  const context = weighing(farm([warm(), disk]));
+  busy(context, "gpu-box", 1);
+  expect(goes(context)).toBe("gpu-box");
+});

@@ -6,6 +6,13 @@ export const modelStateSchema = z.enum(["warm", "loading", "cold", "failed", "un
 /** Where a model stands on one worker. */
 export type ModelState = z.infer<typeof modelStateSchema>;
 
+/**
+ * What it would take to have a model in use on its worker: `active`: loaded; `warm`: its weights are probably in the
+ * host's page cache; `cold`: on its disk; `absent`: to be fetched first.
+ */
+const temperatureSchema = z.enum(["active", "warm", "cold", "absent"]);
+export type Temperature = z.infer<typeof temperatureSchema>;
+
 const figure = z.number().finite().nonnegative();
 
 const catalogModelShape = {
@@ -34,6 +41,7 @@ const catalogModelShape = {
   predicted_wait_ms: figure.nullable(),
   /** Promise: the longest that a request that came now can wait for its grant (`queue/bound.ts`). */
   wait_bound_ms: figure.nullable(),
+  temperature: temperatureSchema.nullable(),
 };
 
 /** At most so many waiting requests are told one by one. */

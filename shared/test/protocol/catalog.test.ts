@@ -28,6 +28,7 @@ const catalog: AgentCatalog = {
       service_ms: 2_400,
       predicted_wait_ms: null,
       wait_bound_ms: 60_000,
+      temperature: "active",
     },
   ],
   queue: {

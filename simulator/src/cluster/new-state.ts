@@ -3,6 +3,7 @@ import type { Trace } from "../trace/types.ts";
 import { EventQueue } from "../virtual/event-queue.ts";
 import { type ClusterCollector, noCounts } from "./collector.ts";
 import { HostStore } from "./host-store.ts";
+import { loadWays } from "./load-ways.ts";
 import { MemoryPool } from "./memory-pool.ts";
 import type { EngineParameters } from "./parameters.ts";
 import { RecentLoad } from "./recent-load.ts";
@@ -42,6 +43,7 @@ export function newState(
     pools: each(devices, () => new MemoryPool(shape.deviceMemory, parameters)),
     prefillsOn: new Uint8Array(devices),
     decodesOn: new Uint8Array(devices),
+    ways: loadWays(shape, parameters),
     hosts: each(shape.hosts, () => new HostStore(shape.hostMemory)),
     instances: [],
     byId: new Map(),

@@ -4,6 +4,7 @@ import type { ClusterCollector, ClusterCounts } from "./collector.ts";
 import type { Engine } from "./engine.ts";
 import type { HostStore } from "./host-store.ts";
 import type { Instance } from "./instance.ts";
+import type { LoadWays } from "./load-ways.ts";
 import type { MemoryPool } from "./memory-pool.ts";
 import type { EngineParameters } from "./parameters.ts";
 import type { RecentLoad } from "./recent-load.ts";
@@ -53,6 +54,7 @@ export interface ClusterState {
   /** By device: engines that read a prompt, and that have a batch. */
   readonly prefillsOn: Uint8Array;
   readonly decodesOn: Uint8Array;
+  readonly ways: LoadWays;
   readonly hosts: readonly HostStore[];
   readonly instances: Instance[];
   readonly byId: Map<number, Instance>;

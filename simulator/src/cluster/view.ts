@@ -1,3 +1,4 @@
+import { throughMs } from "@farmgate/shared";
 import { cheapestLoad } from "./loading.ts";
 import type { ClusterState } from "./state.ts";
 import type { ClusterView } from "./types.ts";
@@ -34,7 +35,7 @@ export function viewOf(state: ClusterState): ClusterView {
       }
       return used;
     },
-    loadMs: (app, devices) => cheapestLoad(state, app, devices, false).ms,
+    loadMs: (app, devices) => throughMs(cheapestLoad(state, app, devices, false)),
   };
 }
 

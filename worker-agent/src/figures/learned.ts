@@ -2,6 +2,7 @@ import type { EngineName } from "@farmgate/engines";
 import { fadingMax, mean } from "./means.ts";
 import { type LoadDone, LoadTimes } from "./load-times.ts";
 import type { AnswerFigures } from "../serve/answer-figures.ts";
+import { type HostMemory, PageCache } from "./page-cache.ts";
 import type { EngineFacts } from "../swap/engine-list.ts";
 
 /** What an agent has learned about one model by using it; null while unknown. Times in milliseconds. */
@@ -38,10 +39,17 @@ const NOTHING: LearnedFigures = {
  */
 export class Learned {
   readonly #figures = new Map<string, Figures>();
-  readonly #loads = new LoadTimes();
+  readonly #cache: PageCache;
+  readonly #loads: LoadTimes;
   #longestAnswerMs = 0;
   /** Duration of the last swap of any model that succeeded, in milliseconds. */
   lastSwapMs: number | null = null;
+
+  /** `host` null: sizes of models are not known. */
+  constructor(host: HostMemory | null = null) {
+    this.#cache = new PageCache(host);
+    this.#loads = new LoadTimes(this.#cache);
+  }
 
   of(model: string): LearnedFigures {
     return this.#figures.get(model) ?? NOTHING;
@@ -57,6 +65,11 @@ export class Learned {
     return this.#loads.expect(to, from, now);
   }
 
+  /** Whether a load that begins now would come from the page cache, as far as can be told. */
+  isWarm(model: string, now: number): boolean {
+    return this.#cache.has(model, now);
+  }
+
   loaded(load: LoadDone, now: number): void {
     this.#loads.loaded(load, now);
     this.lastSwapMs = load.ms;
@@ -65,14 +78,14 @@ export class Learned {
     figures.longestLoadMs = Math.max(figures.longestLoadMs ?? 0, load.ms);
   }
 
-  /** Loaded already, by whomever. */
+  /** Loaded already, by whomever, or its files came just now: they are in the page cache either way. */
   found(model: string, now: number): void {
-    this.#loads.found(model, now);
+    this.#cache.read(model, now);
   }
 
   /** Taken out of memory; its files are in the page cache for a while. */
   unloaded(model: string, now: number): void {
-    this.#loads.unloaded(model, now);
+    this.#cache.left(model, now);
   }
 
   /** What its engine told; of what it did not tell the last word stands. */

@@ -1,7 +1,6 @@
 import { mean } from "./means.ts";
+import type { PageCache } from "./page-cache.ts";
 
-/** After so many milliseconds out of memory a model's files may have left the page cache: its next load is a cold one. */
-const CACHED_FOR = 3_600_000;
 /** Pairs kept; beyond them the first one learned is forgotten. */
 const MAX_PAIRS = 10_000;
 
@@ -16,7 +15,8 @@ export interface LoadDone {
   wasReady: boolean;
 }
 
-type Warmth = "cold" | "cached";
+/** From disk, or from the page cache. */
+type Warmth = "cold" | "warm";
 type Means = Record<Warmth, number | null>;
 
 /**
@@ -27,8 +27,11 @@ export class LoadTimes {
   readonly #pairs = new Map<string, Means>();
   /** By the model loaded, whatever went for it. */
   readonly #any = new Map<string, Means>();
-  /** When each model was last known to be loaded. */
-  readonly #lastSeen = new Map<string, number>();
+  readonly #cache: PageCache;
+
+  constructor(cache: PageCache) {
+    this.#cache = cache;
+  }
 
   loaded({ from, to, ms, wasReady }: LoadDone, now: number): void {
     if (!wasReady) {
@@ -37,17 +40,8 @@ export class LoadTimes {
         means[warmth] = mean(means[warmth], ms);
       }
     }
-    if (from !== null) this.unloaded(from, now);
-    this.found(to, now);
-  }
-
-  found(model: string, now: number): void {
-    this.#lastSeen.set(model, now);
-    trim(this.#lastSeen);
-  }
-
-  unloaded(model: string, now: number): void {
-    if (this.#lastSeen.has(model)) this.#lastSeen.set(model, now);
+    if (from !== null) this.#cache.left(from, now);
+    this.#cache.read(to, now);
   }
 
   /**
@@ -58,14 +52,13 @@ export class LoadTimes {
    */
   expect(to: string, from: string | null, now: number): number | null {
     const warmth = this.#warmth(to, now);
-    const other = warmth === "cold" ? "cached" : "cold";
+    const other = warmth === "cold" ? "warm" : "cold";
     const [pair, any] = [this.#pairs.get(pairKey(to, from)), this.#any.get(to)];
     return pair?.[warmth] ?? any?.[warmth] ?? pair?.[other] ?? any?.[other] ?? null;
   }
 
   #warmth(model: string, now: number): Warmth {
-    const seen = this.#lastSeen.get(model);
-    return seen !== undefined && now - seen <= CACHED_FOR ? "cached" : "cold";
+    return this.#cache.has(model, now) ? "warm" : "cold";
   }
 }
 
@@ -76,7 +69,7 @@ function pairKey(to: string, from: string | null): string {
 function entry(map: Map<string, Means>, key: string): Means {
   let means = map.get(key);
   if (means === undefined) {
-    means = { cold: null, cached: null };
+    means = { cold: null, warm: null };
     map.set(key, means);
     trim(map);
   }

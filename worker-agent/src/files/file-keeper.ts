@@ -4,10 +4,13 @@ import type { AgentConfig } from "../config.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import { pause } from "../swap/pause.ts";
 import { ByteRate } from "./byte-rate.ts";
-import { choosePeer, type Source } from "./choose-peer.ts";
+import { choosePeer, type ChosenPeer } from "./choose-peer.ts";
+import { type ComingFile, leftMs, NOT_COMING, speedOf } from "./coming-file.ts";
 import { fetchFile } from "./fetch-file.ts";
+import { FileStates, type WeightsState } from "./file-states.ts";
 import type { FileEntry } from "./listing.ts";
 import { type ModelFile, modelFilesOf } from "./model-files.ts";
+import { PeerRates } from "./peer-rates.ts";
 import { askPeers } from "./peers.ts";
 import { Shelf } from "./shelf.ts";
 
@@ -22,17 +25,18 @@ export interface FileKeeperOptions {
   directory: string;
   upstreams: Upstreams;
   metrics: AgentMetrics;
+  /** A file of these models came, and what was just written is in the page cache. */
+  onHere: (models: readonly string[]) => void;
   clock: Clock;
   log: Log;
 }
 
-interface Progress {
-  state: "missing" | "fetching" | "failed";
-  bytes: number | null;
-  fetched: number;
-  from: string | null;
-  error: string | null;
-}
+/** As much tells how fast a peer is that was not measured yet, where another one has the file too. */
+const TRIAL_BYTES = 64 * 1_024 ** 2;
+const TRIAL_MS = 10_000;
+
+type Chosen = Extract<ChosenPeer, { kind: "from" }>;
+type Brought = { kind: "whole" } | { kind: "tried" } | { kind: "broke"; why: string };
 
 /** Brings the files that this machine's models lack from its peers, one after the other. */
 export class FileKeeper {
@@ -42,8 +46,9 @@ export class FileKeeper {
   readonly sending: ByteRate;
   readonly #receiving: ByteRate;
   readonly #options: FileKeeperOptions;
-  /** Of files that are not here. */
-  readonly #progress = new Map<string, Progress>();
+  readonly #states: FileStates;
+  readonly #rates = new PeerRates();
+  #takers = 0;
   readonly #stop = new AbortController();
   /** Ends the pause between two looks. */
   #hurry = () => {};
@@ -54,13 +59,15 @@ export class FileKeeper {
     this.#options = options;
     this.shelf = new Shelf(directory);
     this.files = modelFilesOf(config);
+    this.#states = new FileStates(this.files);
     this.sending = new ByteRate(config.files.rate);
     this.#receiving = new ByteRate(config.files.rate);
   }
 
-  /** Looks for what is missing from now on. */
+  /** Looks for what is missing: from now on, or once where nobody could be asked for it. */
   start(): void {
-    if (this.#options.config.files.peers.length > 0) this.#rounds = this.#goRound();
+    const { peers } = this.#options.config.files;
+    this.#rounds = peers.length > 0 ? this.#goRound() : this.#lookAtAll();
   }
 
   /** Ends what is on its way; what came of it stays for the next start. */
@@ -76,14 +83,32 @@ export class FileKeeper {
     this.#hurry();
   }
 
+  /** Somebody takes a file; what comes back is called when that is over. */
+  taken(): () => void {
+    this.#takers += 1;
+    return () => {
+      this.#takers -= 1;
+    };
+  }
+
+  /** What a taker can count with, as `/files` tells it. */
+  sendingNow(): { takers: number; bytes_per_second: number } {
+    return { takers: this.#takers, bytes_per_second: this.#options.config.files.rate };
+  }
+
   /** Every file of the models and where it stands. */
   async list(): Promise<FileEntry[]> {
+    const now = this.#options.clock.now();
     return Promise.all(
       this.files.map(async ({ path, models }) => {
-        const here = await this.shelf.look(path);
+        const here = await this.#look(path);
         if (here !== null) return { path, models: [...models], state: "here", ...here };
-        const { state, bytes, fetched, from, error } = this.#progressOf(path);
-        const more = { ...(from !== null && { from }), ...(error !== null && { error }) };
+        const coming = this.#states.coming(path);
+        const { state, bytes, fetched, from, error } = coming;
+        const speed = speedOf(coming, now);
+        const left = leftMs(coming, speed);
+        const pace = { bytes_per_second: speed && Math.round(speed), left_ms: left && Math.round(left) };
+        const more = { ...(from !== null && { from, ...pace }), ...(error !== null && { error }) };
         return { path, models: [...models], state, bytes, sha256: null, fetched, ...more };
       }),
     );
@@ -92,8 +117,8 @@ export class FileKeeper {
   /** Why the model cannot be loaded yet, as a sentence; null: its files are here. */
   async missingFor(model: string): Promise<string | null> {
     for (const { path, models } of this.files) {
-      if (!models.includes(model) || (await this.shelf.look(path)) !== null) continue;
-      const { state, bytes, fetched, error } = this.#progressOf(path);
+      if (!models.includes(model) || (await this.#look(path)) !== null) continue;
+      const { state, bytes, fetched, error } = this.#states.coming(path);
       this.lookNow();
       if (state === "fetching" && bytes !== null) {
         return `its file ${path} is on its way: ${formatSize(fetched)} of ${formatSize(bytes)} are here`;
@@ -103,8 +128,21 @@ export class FileKeeper {
     return null;
   }
 
-  #progressOf(path: string): Progress {
-    return this.#progress.get(path) ?? { state: "missing", bytes: null, fetched: 0, from: null, error: null };
+  /** What was seen last of a model's files. */
+  weightsOf(model: string, now: number): WeightsState {
+    const { peers } = this.#options.config.files;
+    const best = Math.max(...peers.map(({ url }) => this.#rates.of(url, now) ?? 0));
+    return this.#states.weightsOf(model, (coming) => speedOf(coming, now) ?? (best > 0 ? best : null));
+  }
+
+  async #look(path: string): Promise<{ bytes: number; sha256: string | null } | null> {
+    const look = await this.shelf.look(path);
+    this.#states.saw(path, look?.bytes ?? null);
+    return look;
+  }
+
+  async #lookAtAll(): Promise<void> {
+    for (const { path } of this.files) this.#states.saw(path, await this.shelf.bytesOf(path));
   }
 
   async #goRound(): Promise<void> {
@@ -128,7 +166,7 @@ export class FileKeeper {
   async #bringAll(files: readonly ModelFile[]): Promise<ModelFile[]> {
     const later: ModelFile[] = [];
     for (const file of files) {
-      if (this.#stop.signal.aborted || (await this.shelf.look(file.path)) !== null) continue;
+      if (this.#stop.signal.aborted || (await this.#look(file.path)) !== null) continue;
       if ((await this.#bring(file)) === "later") later.push(file);
     }
     return this.#stop.signal.aborted ? [] : later;
@@ -138,32 +176,39 @@ export class FileKeeper {
     const { config, upstreams, clock } = this.#options;
     const failed = new Set<string>();
     let error = "";
-    while (!this.#stop.signal.aborted && failed.size < config.files.peers.length) {
+    while (!this.#stop.signal.aborted) {
       const offers = await askPeers(config.files.peers, file.path, upstreams, clock, this.#stop.signal);
-      const chosen = choosePeer(offers, file.sha256, failed);
+      const of = (url: string) => this.#rates.of(url, clock.now());
+      const chosen = choosePeer(offers, file.sha256, failed, { of, limit: config.files.rate });
       if (chosen.kind === "later") return "later";
-      const source = chosen.kind === "from" ? chosen.sources.find(({ peer }) => !failed.has(peer.url)) : undefined;
-      if (source === undefined) {
-        if (chosen.kind === "nobody") error = chosen.why;
-        break;
-      }
-      const trouble = await this.#bringFrom(file, source);
-      if (trouble === null) return "done";
-      error = `${source.peer.url}: ${trouble}`;
-      failed.add(source.peer.url);
+      if (chosen.kind === "nobody") error = chosen.why;
+      if (chosen.kind !== "from") break;
+      const brought = await this.#bringFrom(file, chosen);
+      if (brought.kind === "whole") return "done";
+      if (brought.kind === "tried") continue;
+      const { url } = chosen.source.peer;
+      error = `${url}: ${brought.why}`;
+      failed.add(url);
     }
     if (this.#stop.signal.aborted) return "done";
-    this.#progress.set(file.path, { ...this.#progressOf(file.path), state: "failed", from: null, error });
+    const coming = this.#states.coming(file.path);
+    this.#states.comes(file.path, { ...coming, state: "failed", from: null, began: null, error });
     this.#options.log.warn({ file: file.path, error }, `${file.path} could not be fetched`);
     return "done";
   }
 
-  async #bringFrom({ path, models }: ModelFile, { peer, bytes, sha256 }: Source): Promise<string | null> {
+  async #bringFrom({ path, models }: ModelFile, { source, ms, others }: Chosen): Promise<Brought> {
     const { config, upstreams, metrics, clock, log } = this.#options;
-    const progress: Progress = { state: "fetching", bytes, fetched: 0, from: peer.url, error: null };
-    this.#progress.set(path, progress);
-    log.info({ file: path, bytes, from: peer.url, models }, `fetching ${path} (${formatSize(bytes)}) from ${peer.url}`);
+    const { peer, bytes, sha256 } = source;
+    const from = peer.url;
+    const known = this.#rates.of(from, clock.now());
+    const coming: ComingFile = { ...NOT_COMING, state: "fetching", bytes, from, expected: known };
+    this.#states.comes(path, coming);
+    const word = ms === null ? "its speed is not known yet" : `about ${formatDuration(ms)}`;
+    const line = { file: path, bytes, from, models, bytesPerSecond: known && Math.round(known) };
+    log.info(line, `fetching ${path} (${formatSize(bytes)}) from ${from}: ${word}`);
     const startedAt = clock.now();
+    const trial = known === null && others > 0 ? new AbortController() : null;
     const trouble = await fetchFile({
       upstream: upstreams.to(peer),
       apiKey: peer.apiKey,
@@ -172,18 +217,38 @@ export class FileKeeper {
       sha256,
       rate: this.#receiving,
       clock,
-      signal: this.#stop.signal,
+      signal: trial === null ? this.#stop.signal : AbortSignal.any([this.#stop.signal, trial.signal]),
       received: (count) => metrics.fileBytes("in", count),
       shelf: this.shelf,
       agent: config.name,
       progress: (at) => {
-        progress.fetched = at;
+        coming.fetched = at;
+        coming.began ??= { at: clock.now(), fetched: at };
+        const came = at - coming.began.fetched;
+        const isEnough = came >= TRIAL_BYTES || (came > 0 && clock.now() - coming.began.at >= TRIAL_MS);
+        if (isEnough && at < bytes) trial?.abort();
       },
     });
-    if (trouble !== null) return trouble;
-    this.#progress.delete(path);
-    const ms = clock.now() - startedAt;
-    log.info({ file: path, bytes, from: peer.url, ms: Math.round(ms) }, `${path} is here after ${formatDuration(ms)}`);
-    return null;
+    const now = clock.now();
+    const isTried = trial?.signal.aborted === true;
+    const { began, fetched } = coming;
+    if (began !== null && !this.#stop.signal.aborted) {
+      const came = { bytes: fetched - began.fetched, ms: now - began.at, isAll: trouble === null };
+      this.#rates.came(from, came, now);
+    }
+    const speed = this.#rates.of(from, now);
+    const measured = speed === null ? "" : `, ${formatSize(speed)}/s`;
+    if (trouble !== null && isTried) {
+      log.info({ file: path, from, bytesPerSecond: speed }, `${path}: ${from} is measured now${measured}`);
+      return { kind: "tried" };
+    }
+    if (trouble !== null) return { kind: "broke", why: trouble };
+    this.#states.saw(path, bytes);
+    this.#options.onHere(models);
+    log.info(
+      { file: path, bytes, from, ms: Math.round(now - startedAt), bytesPerSecond: speed && Math.round(speed) },
+      `${path} is here after ${formatDuration(now - startedAt)}${measured}`,
+    );
+    return { kind: "whole" };
   }
 }

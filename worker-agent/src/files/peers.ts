@@ -7,8 +7,8 @@ export type Peer = AgentConfig["files"]["peers"][number];
 
 const LIMITS = { ms: 10_000, bytes: 4 * 1_024 ** 2 };
 
-/** What a peer says of one file: a sentence about it when it cannot be had there. */
-export type Offer = { peer: Peer; entry: FileEntry } | { peer: Peer; why: string };
+/** What a peer says of one file: a sentence about it when it cannot be had there. `shared`: see `Listing`. */
+export type Offer = { peer: Peer; entry: FileEntry; shared: number | null } | { peer: Peer; why: string };
 
 /** Asks every peer for a file. Never rejects. */
 export function askPeers(
@@ -30,8 +30,8 @@ async function askPeer(peer: Peer, path: string, upstreams: Upstreams, clock: Cl
   if (cut === "large") return { peer, why: `its list is longer than ${formatSize(LIMITS.bytes)}` };
   if (head === null || cut !== null) return { peer, why: "it does not answer" };
   if (head.status !== 200) return { peer, why: `it answered ${head.status}` };
-  const files = readListing(body.toString("utf8"));
-  if (files === null) return { peer, why: "its answer is no list of files" };
-  const entry = files.find((file) => file.path === path);
-  return entry?.state === "here" ? { peer, entry } : { peer, why: "it does not have it" };
+  const listing = readListing(body.toString("utf8"));
+  if (listing === null) return { peer, why: "its answer is no list of files" };
+  const entry = listing.files.find((file) => file.path === path);
+  return entry?.state === "here" ? { peer, entry, shared: listing.shared } : { peer, why: "it does not have it" };
 }

@@ -15,6 +15,8 @@ interface Sending {
   rate: ByteRate;
   clock: Clock;
   sent: (bytes: number) => void;
+  /** Called once when it begins to go; what it returns when it is over, however it ends. */
+  taken: () => () => void;
 }
 
 /**
@@ -48,8 +50,12 @@ export async function sendFile(request: FastifyRequest, reply: FastifyReply, pat
   const left = new AbortController();
   reply.raw.once("close", () => left.abort());
   const pieces = Readable.from(piecesOf(handle, first, last, sending, left.signal), { objectMode: false });
+  const over = sending.taken();
   // What was never read from does not end by itself.
-  pieces.once("close", () => void handle.close().catch(() => {}));
+  pieces.once("close", () => {
+    over();
+    void handle.close().catch(() => {});
+  });
   return reply.send(pieces);
 }
 

@@ -51,6 +51,13 @@ export class Shelf {
     return null;
   }
 
+  /** How long a file is, without reading it; null: there is no such file. */
+  async bytesOf(path: string): Promise<number | null> {
+    const opened = await this.open(path);
+    await opened?.handle.close();
+    return opened?.bytes ?? null;
+  }
+
   /**
    * How long a file is, and its SHA-256 in hex: null while it is still being read for that, which the first call
    * begins. null: there is no such file.

@@ -19,7 +19,10 @@ export function addFiles(app: FastifyInstance, context: ControlContext): void {
   app.get("/files", async ({ caller }) => {
     const keeper = keeperFor(context, caller);
     const entries = await keeper.list();
-    return { files: entries.filter((_, i) => isFor(caller, keeper.files[i] as ModelFile)) };
+    return {
+      files: entries.filter((_, i) => isFor(caller, keeper.files[i] as ModelFile)),
+      sending: keeper.sendingNow(),
+    };
   });
   app.get("/files/*", async (request, reply) => {
     const { caller, url } = request;
@@ -29,7 +32,8 @@ export function addFiles(app: FastifyInstance, context: ControlContext): void {
     if (file === undefined || !isFor(caller, file))
       throw new FarmError("not_found", "No model of yours has such a file.");
     const sent = (bytes: number) => metrics.fileBytes("out", bytes);
-    return sendFile(request, reply, file.path, { shelf: keeper.shelf, rate: keeper.sending, clock, sent });
+    const taken = () => keeper.taken();
+    return sendFile(request, reply, file.path, { shelf: keeper.shelf, rate: keeper.sending, clock, sent, taken });
   });
 }
 

@@ -4,6 +4,10 @@ import { agentConfigSchema } from "../../src/index.ts";
 import { ByteRate } from "../../src/files/byte-rate.ts";
 import { readContentRange, readRange } from "../../src/files/byte-range.ts";
 import { choosePeer } from "../../src/files/choose-peer.ts";
+import { leftMs, NOT_COMING, speedOf } from "../../src/files/coming-file.ts";
+import { FileStates } from "../../src/files/file-states.ts";
+import { readListing } from "../../src/files/listing.ts";
+import { PeerRates } from "../../src/files/peer-rates.ts";
 import { whyNoFileName } from "../../src/files/file-name.ts";
 
 describe("a range of bytes", () => {
@@ -82,29 +86,148 @@ describe("a file's name", () => {
   );
 });
 
-describe("the peers of a file", () => {
-  const peer = (url: string) => ({ url, ca: null, apiKey: null });
-  const hash = (digit: string) => digit.repeat(64);
-  const offer = (url: string, sha256: string | null) => ({
+const peer = (url: string) => ({ url, ca: null, apiKey: null });
+const hash = (digit: string) => digit.repeat(64);
+const GB = 1e9;
+const MB = 1e6;
+
+describe("the peer of a file", () => {
+  const offer = (url: string, sha256: string | null, shared: number | null = null) => ({
     peer: peer(url),
-    entry: { path: "f", models: ["m"], state: "here" as const, bytes: 5, sha256 },
+    entry: { path: "f", models: ["m"], state: "here" as const, bytes: 40 * GB, sha256 },
+    shared,
   });
-  const urls = (chosen: ReturnType<typeof choosePeer>) =>
-    chosen.kind === "from" ? chosen.sources.map(({ peer: { url } }) => url) : chosen;
+  const speeds = (known: Record<string, number> = {}, limit = 0) => ({
+    of: (url: string) => known[url] ?? null,
+    limit,
+  });
+  const urlOf = (chosen: ReturnType<typeof choosePeer>) =>
+    chosen.kind === "from" ? chosen.source.peer.url : chosen.kind;
+  const all = ["a", "b", "c"].map((url) => offer(url, hash("1")));
 
-  it("are those with the hash that is wanted, else with the first one's", () => {
+  it("has the hash that is wanted, else the first one's, and did not fail just now", () => {
     const offers = [offer("a", hash("1")), offer("b", hash("2")), offer("c", hash("1"))];
-    expect(urls(choosePeer(offers, null, new Set()))).toEqual(["a", "c"]);
-    expect(urls(choosePeer(offers, hash("2"), new Set()))).toEqual(["b"]);
-    expect(urls(choosePeer(offers, null, new Set(["a"])))).toEqual(["c", "a"]);
+    const from = (wanted: string | null, ...failed: string[]) =>
+      urlOf(choosePeer(offers, wanted, new Set(failed), speeds()));
+    expect(from(null)).toBe("a");
+    expect(from(hash("2"))).toBe("b");
+    expect(from(null, "a")).toBe("c");
+    expect(from(null, "a", "c")).toBe("failed");
   });
 
-  it("are asked later when one still reads the file, and told of one by one when none has it", () => {
+  it("is the one from which it is here soonest, as measured, with a forecast", () => {
+    const known = { a: 50 * MB, b: 400 * MB, c: 100 * MB };
+    expect(choosePeer(all, null, new Set(), speeds(known))).toMatchObject({
+      source: { peer: { url: "b" } },
+      ms: 100_000,
+      others: 2,
+    });
+    expect(urlOf(choosePeer(all, null, new Set(["b"]), speeds(known)))).toBe("c");
+  });
+
+  it("is one that was not measured yet before those that were, in the order of the list, without a forecast", () => {
+    const from = (known: Record<string, number>) => choosePeer(all, null, new Set(), speeds(known));
+    expect(urlOf(from({}))).toBe("a");
+    expect(from({ a: 400 * MB })).toMatchObject({ source: { peer: { url: "b" } }, ms: null });
+    expect(urlOf(from({ a: 400 * MB, b: 50 * MB }))).toBe("c");
+  });
+
+  it("shares its own limit with those who take from it, and all share the limit here", () => {
+    const shared = [offer("a", hash("1"), 20 * MB), offer("b", hash("1")), offer("c", hash("1"), 30 * MB)];
+    const from = (known: Record<string, number>, limit = 0) =>
+      choosePeer(shared, null, new Set(), speeds(known, limit));
+    expect(urlOf(from({}))).toBe("b");
+    expect(urlOf(from({ b: 25 * MB }))).toBe("c");
+    expect(from({ a: 400 * MB, b: 25 * MB, c: 10 * MB })).toMatchObject({
+      source: { peer: { url: "b" } },
+      ms: 1_600_000,
+    });
+    expect(from({ a: 400 * MB, b: 400 * MB, c: 400 * MB }, 10 * MB)).toMatchObject({ ms: 4_000_000 });
+  });
+
+  it("is one from which nothing came only when there is no other", () => {
+    expect(urlOf(choosePeer(all, null, new Set(), speeds({ a: 0, b: 1, c: 0 })))).toBe("b");
+    expect(choosePeer(all, null, new Set(["b"]), speeds({ a: 0, b: 1, c: 0 }))).toMatchObject({
+      source: { peer: { url: "a" } },
+      ms: null,
+    });
+  });
+
+  it("is looked for later when one still reads the file, and all are told of when none has it", () => {
     const away = { peer: peer("b"), why: "it does not answer" };
-    expect(choosePeer([offer("a", null), away], null, new Set())).toEqual({ kind: "later" });
-    expect(choosePeer([away, offer("c", hash("3"))], hash("4"), new Set())).toEqual({
+    expect(choosePeer([offer("a", null), away], null, new Set(), speeds())).toEqual({ kind: "later" });
+    expect(choosePeer([away, offer("c", hash("3"))], hash("4"), new Set(), speeds())).toEqual({
       kind: "nobody",
       why: "c: its file has another SHA-256; b: it does not answer",
     });
+  });
+});
+
+describe("a peer's limit", () => {
+  const shared = (sending: unknown) => readListing(JSON.stringify({ files: [], sending }))?.shared;
+
+  it("is shared with those who take already; where it tells of none, there is none", () => {
+    expect(shared({ takers: 3, bytes_per_second: 100 * MB })).toBe(25 * MB);
+    for (const none of [{ takers: 3, bytes_per_second: 0 }, undefined, null, "fast"]) expect(shared(none)).toBeNull();
+  });
+});
+
+describe("a peer's speed", () => {
+  it("is a mean of which the newest counts most, and is forgotten after an hour", () => {
+    const rates = new PeerRates();
+    expect(rates.of("a", 0)).toBeNull();
+    rates.came("a", { bytes: 100 * MB, ms: 1_000, isAll: true }, 1_000);
+    rates.came("a", { bytes: 100 * MB, ms: 500, isAll: false }, 2_000);
+    expect([rates.of("a", 2_000), rates.of("b", 2_000)]).toEqual([130 * MB, null]);
+    expect(rates.of("a", 2_000 + 3_600_000)).toBe(130 * MB);
+    expect(rates.of("a", 2_001 + 3_600_000)).toBeNull();
+  });
+
+  it("is told by what broke off or dragged on, and not by a small file, or a fault at once", () => {
+    const rates = new PeerRates();
+    rates.came("a", { bytes: 1_000, ms: 900, isAll: true }, 0);
+    rates.came("a", { bytes: 0, ms: 10, isAll: false }, 0);
+    expect(rates.of("a", 0)).toBeNull();
+    rates.came("a", { bytes: 30_000, ms: 60_000, isAll: false }, 0);
+    expect(rates.of("a", 0)).toBe(500);
+  });
+});
+
+describe("the files of a model", () => {
+  const states = () =>
+    new FileStates([
+      { path: "1", sha256: null, models: ["m", "n"] },
+      { path: "2", sha256: null, models: ["m"] },
+    ]);
+  const speedFor = ({ from }: { from: string | null }) => (from === null ? null : 100 * MB);
+
+  it("are as large as they are together, and here as far as is known", () => {
+    const files = states();
+    expect(files.weightsOf("other", speedFor)).toEqual({ bytes: null, absent: false, leftMs: 0 });
+    expect(files.weightsOf("m", speedFor)).toEqual({ bytes: null, absent: false, leftMs: 0 });
+    files.saw("1", 3 * GB);
+    files.saw("2", 2 * GB);
+    expect(files.weightsOf("m", speedFor)).toEqual({ bytes: 5 * GB, absent: false, leftMs: 0 });
+  });
+
+  it("take the time that what is missing of them takes to come", () => {
+    const files = states();
+    files.saw("1", 3 * GB);
+    files.saw("2", null);
+    expect(files.weightsOf("m", speedFor)).toEqual({ bytes: null, absent: true, leftMs: null });
+    expect(files.weightsOf("n", speedFor)).toEqual({ bytes: 3 * GB, absent: false, leftMs: 0 });
+    files.comes("2", { ...NOT_COMING, state: "fetching", bytes: 2 * GB, fetched: GB, from: "a" });
+    expect(files.weightsOf("m", speedFor)).toEqual({ bytes: 5 * GB, absent: true, leftMs: 10_000 });
+    files.saw("2", 2 * GB);
+    expect(files.weightsOf("m", speedFor)).toEqual({ bytes: 5 * GB, absent: false, leftMs: 0 });
+  });
+
+  it("come as fast as they did since the fetch began, and before a second is over as their peer is known for", () => {
+    const coming = { ...NOT_COMING, state: "fetching" as const, bytes: GB, fetched: 300 * MB, expected: 70 * MB };
+    const began = { at: 5_000, fetched: 100 * MB };
+    expect(speedOf(coming, 7_000)).toBe(70 * MB);
+    expect(speedOf({ ...coming, began }, 5_999)).toBe(70 * MB);
+    expect(speedOf({ ...coming, began }, 7_000)).toBe(100 * MB);
+    expect([leftMs(coming, 100 * MB), leftMs(coming, 0), leftMs(coming, null)]).toEqual([7_000, null, null]);
   });
 });

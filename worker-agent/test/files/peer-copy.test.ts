@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
 import { createServer, connect, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import { seededRandom } from "@farmgate/shared";
+import { type Clock, seededRandom } from "@farmgate/shared";
 import { createLog, createSystemClock } from "@farmgate/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { agentConfigSchema, type RunningAgent, startAgent } from "../../src/index.ts";
@@ -19,11 +20,12 @@ interface AgentSetup {
   files?: object;
   models?: object[];
   keys?: object[];
+  clock?: Clock;
 }
 
 const model = (files: unknown[], name = "m") => ({ name, url: "http://127.0.0.1:9", command: "true", files });
 
-async function agent(name: string, { directory, files, models, keys }: AgentSetup): Promise<RunningAgent> {
+async function agent(name: string, { directory, files, models, keys, clock }: AgentSetup): Promise<RunningAgent> {
   const running = await startAgent({
     config: agentConfigSchema.parse({
       name,
@@ -35,7 +37,7 @@ async function agent(name: string, { directory, files, models, keys }: AgentSetu
     }),
     directory: directory ?? (await folder({})),
     environment: process.env,
-    clock: createSystemClock(),
+    clock: clock ?? createSystemClock(),
     random: seededRandom(1),
     log: createLog("agent", "silent"),
     version: "0.1.0",
@@ -77,6 +79,33 @@ async function cuttingProxy(target: string, cuts: number[]) {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+/** A peer that tells of no limit, and sends so many bytes at a time, with a pause after each. How many went, by request. */
+async function drippingPeer(piece: number) {
+  const sent: number[] = [];
+  const entry = { path: NAME, models: ["m"], state: "here", bytes: weights.length, sha256: sha(weights) };
+  const server = createHttpServer((request, response) => {
+    if (request.url === "/files") return void response.end(JSON.stringify({ files: [entry] }));
+    const first = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1]);
+    const range = `bytes ${first}-${weights.length - 1}/${weights.length}`;
+    response.writeHead(206, { "content-range": range, "content-length": weights.length - first });
+    const at = sent.push(0) - 1;
+    const drip = () => {
+      const from = first + (sent[at] ?? 0);
+      if (response.destroyed || from >= weights.length) return void response.end();
+      const next = weights.subarray(from, from + piece);
+      sent[at] = (sent[at] ?? 0) + next.length;
+      response.write(next, () => setTimeout(drip, 20));
+    };
+    drip();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent };
+}
+
 const get = (url: string, headers: Record<string, string> = {}) =>
   fetch(url, { headers: { authorization: `Bearer ${KEY}`, ...headers } });
 const entryOf = async ({ url }: RunningAgent) =>
@@ -94,6 +123,37 @@ describe("a model's file that a peer has", () => {
     expect(cuts).toEqual([]);
     expect(sha(await readFile(join(directory, "models", NAME)))).toBe(sha(weights));
     expect(await entryOf(target)).toMatchObject({ models: ["m"], bytes: weights.length, sha256: sha(weights) });
+  });
+
+  it("comes from the peer that can send it soonest: not from one whose limit would make it last", {
+    timeout: 20_000,
+  }, async () => {
+    const directory = await folder({ [NAME]: weights });
+    const slow = await agent("slow", { directory, files: { rate: "1mb" } });
+    const fast = await agent("fast", { directory });
+    for (const source of [slow, fast]) await until(async () => (await entryOf(source))["sha256"] !== null);
+    const peers = [slow, fast].map(({ url }) => ({ url, apiKey: KEY }));
+    const target = await agent("target", { files: { peers } });
+    await until(async () => (await entryOf(target))["state"] === "here", 15_000);
+    const out = async ({ url }: RunningAgent) =>
+      /direction="out"} (\d+)/.exec(await (await get(`${url}/metrics`)).text());
+    expect([await out(slow), (await out(fast))?.[1]]).toEqual([null, String(weights.length)]);
+  });
+
+  it("comes in its first parts from each that was not measured yet, and then from the faster one", {
+    timeout: 20_000,
+  }, async () => {
+    // Ten seconds of a trial are over after 50 ms.
+    const real = createSystemClock();
+    const clock: Clock = { ...real, now: () => 200 * real.now() };
+    const slow = await drippingPeer(4_096);
+    const fast = await drippingPeer(weights.length);
+    const target = await agent("target", { clock, files: { peers: [{ url: slow.url }, { url: fast.url }] } });
+    await until(async () => (await entryOf(target))["state"] === "here", 15_000);
+    expect(slow.sent).toHaveLength(1);
+    expect(slow.sent[0]).toBeLessThan(weights.length / 2);
+    expect(fast.sent.length).toBeGreaterThan(0);
+    expect(await entryOf(target)).toMatchObject({ bytes: weights.length, sha256: sha(weights) });
   });
 
   it.each([
@@ -153,7 +213,7 @@ describe("files of models", () => {
     expect((await fetch(fileUrl(picky))).status).toBe(401);
     expect([(await get(fileUrl(picky))).status, await (await get(`${picky.url}/files`)).json()]).toEqual([
       404,
-      { files: [] },
+      { files: [], sending: { takers: 0, bytes_per_second: 0 } },
     ]);
     expect((await get(fileUrl(picky), { authorization: "Bearer k-all-0123456789abcdefgh" })).status).toBe(200);
   });
@@ -197,5 +257,7 @@ describe("files of models", () => {
       503,
       expect.stringMatching(/its file .*q4\.gguf is not here/),
     ]);
+    const { models } = (await (await get(`${target.url}/catalog`)).json()) as { models: object[] };
+    expect(models).toMatchObject([{ id: "m", temperature: "absent", load_ms: null }]);
   });
 });

@@ -59,6 +59,8 @@ export interface RigOptions {
   log?: Log;
   /** The agent's. */
   clock?: Clock;
+  /** Bytes of the machine, as the agent takes them; absent: this one's. */
+  hostMemory?: number;
 }
 
 export interface Rig {
@@ -118,6 +120,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     random: seededRandom(1),
     log: options.log ?? createLog("agent", "silent"),
     version: "0.1.0",
+    ...(options.hostMemory !== undefined && { hostMemory: options.hostMemory }),
   });
   onTestFinished(() => agent.close());
   const health = async () => (await (await fetch(`${agent.url}/health`)).json()) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-import { idleHold } from "./lifecycle.ts";
+import { idleHold } from "./idle-hold.ts";
 import type { PoolRules } from "./rules.ts";
 import type { ModelView, PoolsState } from "./types.ts";
 
