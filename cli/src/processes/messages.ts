@@ -20,6 +20,8 @@ export type ToProcess =
   | { kind: "reload"; config: GatewayConfig }
   | { kind: "renew"; pair: TlsPair }
   | { kind: "close" }
+  /** No connection is handed to it any more: what was, it has heard of before this. */
+  | { kind: "left" }
   | { kind: "room"; messages: readonly FromRoom[] };
 
 /** To the primary. */
@@ -27,6 +29,8 @@ export type FromProcess =
   /** It runs, and wants to know what it is to be. */
   | { kind: "up" }
   | { kind: "listening"; url: string }
+  /** It was told to end by somebody else, and listens no more. */
+  | { kind: "leaves" }
   /** It could not start. `code`: of the system's error. */
   | { kind: "failed"; message: string; code: string | null }
   | { kind: "room"; messages: readonly ToRoom[] };
