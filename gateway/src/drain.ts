@@ -21,7 +21,10 @@ export async function serveTheRest(
   isOver: Promise<unknown>,
 ): Promise<void> {
   const { clock, live, log } = farm;
-  log.info({ running: live.all().length }, "leaves: the other processes take what comes, and this one ends what it has");
+  log.info(
+    { running: live.all().length },
+    "leaves: the other processes take what comes, and this one ends what it has",
+  );
   const served = server.leave(LAST_ASKED_MS, clock).then(() => live.idle());
   await within(clock, Promise.race([served, isOver]), endAt - clock.now());
 }

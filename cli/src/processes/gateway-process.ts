@@ -47,6 +47,7 @@ export class GatewayProcess {
       if (message.kind === "listening") this.#events.listening();
       // What it was handed before has gone through the same channel.
       if (message.kind === "leaves") this.tell({ kind: "left" });
+      if (message.kind === "alive?") this.tell({ kind: "alive", number: message.number });
       if (message.kind === "failed") {
         this.#events.failed(Object.assign(new Error(message.message), { code: message.code }));
       }

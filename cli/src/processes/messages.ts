@@ -22,6 +22,8 @@ export type ToProcess =
   | { kind: "close" }
   /** No connection is handed to it any more: what was, it has heard of before this. */
   | { kind: "left" }
+  /** To the question of that number. */
+  | { kind: "alive"; number: number }
   | { kind: "room"; messages: readonly FromRoom[] };
 
 /** To the primary. */
@@ -31,6 +33,7 @@ export type FromProcess =
   | { kind: "listening"; url: string }
   /** It was told to end by somebody else, and listens no more. */
   | { kind: "leaves" }
+  | { kind: "alive?"; number: number }
   /** It could not start. `code`: of the system's error. */
   | { kind: "failed"; message: string; code: string | null }
   | { kind: "room"; messages: readonly ToRoom[] };

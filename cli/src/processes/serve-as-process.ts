@@ -26,8 +26,9 @@ export async function serveAsProcess(worker: Worker, io: Io): Promise<void> {
   tell(worker, { kind: "up" });
   const { number, processes, id, config, tls } = await order;
   const log = createLog("gateway").child({ process: number });
-  const hub = new ProcessHub({ id, clock: io.clock, port: portOf(worker, log, (listener) => listeners.add(listener)) });
   const { clock, random, version } = io;
+  const port = portOf({ worker, clock, log, listen: (listener) => listeners.add(listener) });
+  const hub = new ProcessHub({ id, clock, port });
   // With Redis it meets all others there, those of this host as well.
   const meets = config.redis == null ? { hub, siblings: hub } : { siblings: hub };
   const options = { config: shareLimits(config, processes), tls, clock, random, log, version, ...meets };
