@@ -105,7 +105,8 @@ describe("a gateway that drains", () => {
     const answered = await Promise.race([asked[1], asked[2]]);
     expect(answered && (await errorOf(answered))).toMatchObject({ status: 503, code: "draining" });
     ends[1]?.();
-    expect((await Promise.all(asked)).map((answer) => answer.status).sort()).toEqual([200, 200, 503]);
+    const statuses = (await Promise.all(asked)).map((answer) => answer.status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(2);
     await Promise.all([left, closed]);
   });
 
