@@ -24,6 +24,8 @@ export class GatewayProcess {
   readonly #doors: Doors;
   readonly #events: ProcessEvents;
   #worker: Worker | null = null;
+  /** It has its order; before that it has nothing to close, and would not hear of it. */
+  #isUp = false;
   #restarts = 0;
   #ending = false;
   #cancelRestart: () => void = () => {};
@@ -41,9 +43,13 @@ export class GatewayProcess {
     const startedAt = this.#io.clock.now();
     const worker = cluster.fork();
     this.#worker = worker;
+    this.#isUp = false;
     this.#doors.watch(worker);
     worker.on("message", (message: FromProcess) => {
-      if (message.kind === "up") this.#events.up(worker);
+      if (message.kind === "up") {
+        this.#isUp = true;
+        this.#events.up(worker);
+      }
       if (message.kind === "listening") this.#events.listening();
       // What it was handed before has gone through the same channel.
       if (message.kind === "leaves") this.tell({ kind: "left" });
@@ -71,7 +77,8 @@ export class GatewayProcess {
     this.#cancelRestart();
     if (this.#worker === null) return Promise.resolve();
     const ended = new Promise<void>((resolve) => (this.#ended = resolve));
-    this.tell({ kind: "close" });
+    if (this.#isUp) this.tell({ kind: "close" });
+    else this.kill();
     return ended;
   }
 
