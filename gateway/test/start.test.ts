@@ -4,6 +4,8 @@ import { seededRandom } from "@farmgate/shared";
 import { createLog, createSystemClock } from "@farmgate/wire";
 import { describe, expect, it } from "vitest";
 import { startGateway } from "../src/index.ts";
+import { alone } from "../src/together/alone.ts";
+import type { Hub } from "../src/together/hub.ts";
 import { cleanup } from "./support/cleanup.ts";
 import { fakeWorker, hangs } from "./support/fake-worker.ts";
 import { agents, chat, configOf, errorOf, runGateway } from "./support/gateway.ts";
@@ -33,6 +35,29 @@ describe("a gateway that starts", () => {
     const start = startGateway({ config, clock: createSystemClock(), random: seededRandom(1), log, version: "0" });
     await expect(start).rejects.toThrow("EADDRINUSE");
   });
+
+  it("closes all that it had opened when its port is taken, the last first", async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    cleanup(() => taken.close());
+    const steps: string[] = [];
+    const told = (name: string): Hub => ({
+      ...alone(name),
+      isShared: true,
+      async start() {
+        steps.push(`${name} starts`);
+      },
+      async close() {
+        steps.push(`${name} closes`);
+      },
+    });
+    const config = configOf({ listen: { port: (taken.address() as AddressInfo).port } });
+    const [clock, log] = [createSystemClock(), createLog("gateway", "silent")];
+    const options = { config, clock, log, random: seededRandom(1), version: "0" };
+    const start = startGateway({ ...options, hub: told("hub"), siblings: told("siblings") });
+    await expect(start).rejects.toThrow("EADDRINUSE");
+    expect(steps).toEqual(["hub starts", "siblings starts", "siblings closes", "hub closes"]);
+  });
 });
 
 describe("a gateway that drains", () => {
@@ -56,6 +81,33 @@ describe("a gateway that drains", () => {
     go.resolve();
     expect(await running.text()).toBe("data: 1\n\ndata: [DONE]\n\n");
     await closed;
+  });
+
+  it("serves what it has when its siblings go on, also what waits, until they end as well", async () => {
+    const ends: (() => void)[] = [];
+    const worker = await fakeWorker({ m: "warm" }, async ({ response }) => {
+      await new Promise<void>((resolve) => ends.push(resolve));
+      response.end("{}");
+    });
+    const gateway = await runGateway({ workers: agents({ a: worker }, { maxConcurrent: 1 }), drain: "1m" });
+    const asked = [chat(gateway)];
+    await until("one is asked", () => ends.length === 1);
+    for (const waiting of [1, 2]) {
+      asked.push(chat(gateway));
+      const words = `queue_depth ${waiting}\n`;
+      await until(words, async () => (await (await fetch(`${gateway.url}/metrics`)).text()).includes(words));
+    }
+    const left = gateway.leave();
+    ends[0]?.();
+    expect((await asked[0])?.status).toBe(200);
+    await until("who waited is asked", () => ends.length === 2);
+    const closed = gateway.close();
+    const answered = await Promise.race([asked[1], asked[2]]);
+    expect(answered && (await errorOf(answered))).toMatchObject({ status: 503, code: "draining" });
+    ends[1]?.();
+    const statuses = (await Promise.all(asked)).map((answer) => answer.status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(2);
+    await Promise.all([left, closed]);
   });
 
   it("cancels what has not ended in time, and tells its caller", async () => {

@@ -1,4 +1,4 @@
-import { type IncomingHttpHeaders, request } from "node:http";
+import { type Agent, type IncomingHttpHeaders, request } from "node:http";
 
 export interface RawAnswer {
   status: number;
@@ -8,15 +8,16 @@ export interface RawAnswer {
   body: string;
 }
 
-/** One request with any method and headers (`host` too), on a connection of its own; the answer's head as it came. */
+/** One request with any method and headers (`host` too), on a connection of its own or of `agent`; the answer's head as it came. */
 export function rawAsk(
   method: string,
   url: string,
   headers: Record<string, string> = {},
   body?: string,
+  agent: Agent | false = false,
 ): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers, agent: false }, (response) => {
+    const asked = request(url, { method, headers, agent }, (response) => {
       let text = "";
       response.setEncoding("utf8");
       response.on("data", (piece: string) => (text += piece));

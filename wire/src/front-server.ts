@@ -1,12 +1,14 @@
-import { IncomingMessage, Server, type ServerResponse } from "node:http";
+import { type IncomingMessage, Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type Clock, originForm } from "@farmgate/shared";
 import { CallerSocket } from "./caller-socket.ts";
 import { ConnectionLimit, isBeyondLimit } from "./connection-limit.ts";
+import { Incoming } from "./incoming.ts";
 import { refuseNonsense } from "./refuse-nonsense.ts";
 import { refuseShape, shapeFault } from "./refuse-shape.ts";
 import { StalledCallers } from "./stalled-callers.ts";
 import { TlsDoor, type TlsPair } from "./tls-door.ts";
+import { UntilClosed } from "./until-closed.ts";
 
 /** Idle connections of callers are kept longer than any usual proxy in front keeps its own to us; in milliseconds. */
 const KEEP_ALIVE_MS = 75_000;
@@ -34,23 +36,6 @@ const BACKLOG = 4_096;
 
 /** How long callers may take at the end to read, or still to send, in milliseconds. */
 const LAST_MS = 1_000;
-
-/**
- * A request that asks for another protocol is taken for an upgrade only where that is a WebSocket. Others ask too: some
- * clients offer `h2c` with each of their requests, and want it answered in plain HTTP/1.1.
- */
-class Incoming extends IncomingMessage {
-  declare asksUpgrade: boolean;
-
-  // Node sets it before it knows the headers, and reads it after.
-  set upgrade(asked: boolean) {
-    this.asksUpgrade = asked;
-  }
-
-  get upgrade(): boolean {
-    return this.asksUpgrade && this.method === "GET" && this.headers.upgrade?.toLowerCase() === "websocket";
-  }
-}
 
 export interface FrontLimits {
   /** Bytes. A caller who asks first (`Expect: 100-continue`) is not asked to send more. */
@@ -82,7 +67,10 @@ export class FrontServer extends Server {
   readonly #webSockets = new Set<Socket>();
   /** Connections on which nothing more is taken. */
   readonly #refused = new WeakSet<Socket>();
-  #onClosed: () => void = () => {};
+  /** Looked at whenever an answer or a connection has closed. */
+  readonly #waits = new UntilClosed();
+  /** Connections that wait for a request may still make one. */
+  #takesLast = false;
   /** null: callers speak plain HTTP. */
   readonly #tls: TlsDoor | null;
 
@@ -182,6 +170,23 @@ export class FrontServer extends Server {
 
   /** No new connections; those that are open end with their answers, and are told so where the head is still to come. */
   override close(done?: (error?: Error) => void): this {
+    this.#takesLast = false;
+    return this.#shut(done);
+  }
+
+  /**
+   * As `close`, where another server takes the new connections of the same address: each open one may make one more
+   * request, which may be on its way by now. Who has made none is closed after `ms` milliseconds; resolves then, or as
+   * soon as there is nobody of that kind.
+   */
+  async leave(ms: number, clock: Clock): Promise<void> {
+    this.#takesLast = true;
+    this.#shut();
+    await this.#waits.until(() => this.#answers.size === this.#busy, ms, clock);
+    for (const [socket, open] of this.#answers) if (open.length === 0) socket.destroy();
+  }
+
+  #shut(done?: (error?: Error) => void): this {
     for (const open of this.#answers.values()) for (const response of open) tellLast(response);
     return super.close(done);
   }
@@ -191,6 +196,7 @@ export class FrontServer extends Server {
    * its way, and would cut it off there.
    */
   override closeIdleConnections(): void {
+    if (this.#takesLast) return;
     for (const [socket, open] of this.#answers) {
       if (open.length === 0 && !this.#silent.has(socket)) socket.destroy();
     }
@@ -201,24 +207,10 @@ export class FrontServer extends Server {
    * second; then cuts what is left.
    */
   async end(ms: number, clock: Clock): Promise<void> {
-    await this.#until(() => this.#open === 0, LAST_MS, clock);
+    await this.#waits.until(() => this.#open === 0, LAST_MS, clock);
     const answered = () => [...this.#answers.values()].flat().filter((response) => response.writableEnded);
-    await this.#until(() => answered().length === 0, ms - LAST_MS, clock);
+    await this.#waits.until(() => answered().length === 0, ms - LAST_MS, clock);
     this.closeAllConnections();
-  }
-
-  /** Looks again whenever an answer has closed, for `ms` milliseconds at most. */
-  async #until(holds: () => boolean, ms: number, clock: Clock): Promise<void> {
-    if (ms <= 0 || holds()) return;
-    await new Promise<void>((resolve) => {
-      const stopTimer = clock.after(ms, resolve);
-      this.#onClosed = () => {
-        if (!holds()) return;
-        stopTimer();
-        resolve();
-      };
-    });
-    this.#onClosed = () => {};
   }
 
   #track(socket: Socket, response: ServerResponse): void {
@@ -237,7 +229,7 @@ export class FrontServer extends Server {
       this.#open -= 1;
       if (open.length === 0) this.#busy -= 1;
       if (open.length === 0 && !this.listening) socket.destroySoon();
-      this.#onClosed();
+      this.#waits.look();
     });
   }
 
@@ -250,6 +242,7 @@ export class FrontServer extends Server {
       queueMicrotask(() => {
         closeUnsent(open);
         this.#answers.delete(socket);
+        this.#waits.look();
       });
     });
     return open;

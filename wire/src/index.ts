@@ -20,6 +20,7 @@ export * from "./log.ts";
 export { makeFolder } from "./make-folder.ts";
 export * from "./multicast.ts";
 export { roomForCallers } from "./open-files.ts";
+export { type Opened, openedWhole } from "./opened.ts";
 export * from "./poll-get.ts";
 export * from "./process-gauges.ts";
 export * from "./read-body.ts";

@@ -138,6 +138,35 @@ describe("the end of a front server", () => {
     expect(await all(socket)).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*connection: close\r\n[^]*last/i);
   });
 
+  it("takes one more request of each open connection when it leaves the others to another server", async () => {
+    const { server, url, port } = await listening((_request, response) => response.end("here"));
+    const ask = "GET / HTTP/1.1\r\nhost: x\r\n\r\n";
+    const [used, silent] = [caller(port), caller(port)];
+    used.write(ask);
+    await new Promise((resolve) => used.once("data", resolve));
+    // It has come as well by the time that a later one was answered.
+    const last = all(caller(port).end(ask.replace("x\r\n", "x\r\nconnection: close\r\n")));
+    await last;
+    const left = server.leave(3_600_000, clock);
+    await expect(fetch(url)).rejects.toThrow("fetch failed");
+    for (const socket of [used, silent]) {
+      socket.write(ask);
+      expect(await all(socket)).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*connection: close\r\n[^]*here/i);
+    }
+    await left;
+  });
+
+  it("closes those who ask nothing more in time when it leaves", async () => {
+    const { server, port } = await listening((_request, response) => response.end());
+    const silent = caller(port);
+    await new Promise((resolve) => server.once("connection", resolve));
+    let fire = () => {};
+    const left = server.leave(5_000, { ...clock, after: (ms, fn) => ((fire = ms === 5_000 ? fn : fire), () => {}) });
+    fire();
+    await left;
+    expect(await all(silent)).toBe("");
+  });
+
   it("does not wait for connections that never asked", async () => {
     const { server, port } = await listening(() => {});
     const silent = caller(port);

@@ -12,6 +12,8 @@ import {
   Access,
   type KeyRing,
   type Log,
+  type Opened,
+  openedWhole,
   openMulticast,
   type OpenMulticast,
   openTracing,
@@ -75,12 +77,16 @@ export interface RunningAgent {
   close(): Promise<void>;
 }
 
-/** Starts an agent. Resolves when it listens; rejects when it cannot (as a port in use, with the system's `code`). */
-export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
+/** Starts an agent. Resolves when it listens; rejects when it cannot, with all closed (as a port in use, with the system's `code`). */
+export function startAgent(options: AgentOptions): Promise<RunningAgent> {
+  return openedWhole(options.log, (opened) => start(options, opened));
+}
+
+async function start(options: AgentOptions, opened: Opened): Promise<RunningAgent> {
   const { config, clock, log } = options;
   const models = new ModelBook(config);
-  const asker = new EngineAsker(clock);
-  const upstreams = new Upstreams(CONNECT_MS);
+  const asker = opened.add(new EngineAsker(clock), (open) => open.close());
+  const upstreams = opened.add(new Upstreams(CONNECT_MS), (open) => open.destroy());
   const metrics = new AgentMetrics();
   const onHere = (names: readonly string[]) => {
     for (const name of names) learned.found(name, clock.now());
@@ -90,6 +96,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     shelf === null
       ? null
       : new FileKeeper({ ...options, directory: resolve(options.directory, shelf), upstreams, metrics, onHere });
+  opened.add(files, (keeper) => keeper?.close());
   const sizeOf = (model: string) => {
     return files?.weightsOf(model, clock.now()).bytes ?? models.named(model)?.memoryBytes ?? null;
   };
@@ -98,11 +105,13 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   let tell: (event: SchedulerEvent) => void = () => {};
   const news = newsFor(options, models, learned, (event) => tell(event));
   const machine = await startMachine({ ...options, models, asker, news });
+  opened.add(machine.holders, (held) => held.close());
+  opened.add(machine, ({ stopTrimming }) => stopTrimming());
   const scheduler = new Scheduler(rulesOf(config, models.models), POLICIES[config.queue.policy], {
     reloadMs: (model: string) => learned.loadMs(model, null, clock.now()),
   });
   const service = { name: "farmgate-agent", version: options.version, instance: config.name };
-  const tracing = await openTracing(config.telemetry, service, { clock, log });
+  const tracing = opened.add(await openTracing(config.telemetry, service, { clock, log }), (open) => open?.close());
   const spans = tracing === null ? null : new AgentSpans(tracing, clock);
   const { holders } = machine;
   const replaces = replacesBy(config);
@@ -129,34 +138,30 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     await Promise.all([holders.close(), files?.close()]);
     await Promise.all([upstreams.destroy(), asker.close(), tracing?.close()]);
   };
-  try {
-    const found = await discover(holders, models.models, replaces, log);
-    // All at once: what is lost from here on is told by the holders, and must come after it.
-    for (const { name } of found) news.onFound(name);
-    await Promise.all(
-      found.map(async (model) => learned.told(model.name, await holders.facts(model, new AbortController().signal))),
-    );
-    const { url, port } = await server.listen(config.listen);
-    // All that is loaded has been told: what is to be loaded without being asked for may begin.
-    executor.tell({ type: "tick" });
-    files?.start();
-    registrations.start(port);
-    log.info({ url, models: models.models.map((model) => model.name) }, `listening on ${url}`);
-    const renew = (pair: TlsPair) => {
-      server.renew(pair);
-      registrations.renewed(pair);
-    };
-    const close = async () => {
-      // Nothing new is to come before what has come is ended.
-      await registrations.leave();
-      await drainAndStop(server, executor, release, options);
-    };
-    return { url, port, renew, close: once(close) };
-  } catch (error) {
-    await executor.stop(stopping());
-    await release(0);
-    throw error;
-  }
+  opened.add(server, (door) => door.close(0));
+  opened.add(executor, (runs) => runs.stop(stopping()));
+  const found = await discover(holders, models.models, replaces, log);
+  // All at once: what is lost from here on is told by the holders, and must come after it.
+  for (const { name } of found) news.onFound(name);
+  await Promise.all(
+    found.map(async (model) => learned.told(model.name, await holders.facts(model, new AbortController().signal))),
+  );
+  const { url, port } = await server.listen(config.listen);
+  // All that is loaded has been told: what is to be loaded without being asked for may begin.
+  executor.tell({ type: "tick" });
+  files?.start();
+  registrations.start(port);
+  log.info({ url, models: models.models.map((model) => model.name) }, `listening on ${url}`);
+  const renew = (pair: TlsPair) => {
+    server.renew(pair);
+    registrations.renewed(pair);
+  };
+  const close = async () => {
+    // Nothing new is to come before what has come is ended.
+    await registrations.leave();
+    await drainAndStop(server, executor, release, options);
+  };
+  return { url, port, renew, close: once(close) };
 }
 
 /** What makes the agent known to gateways, and them to it. */

@@ -10,14 +10,16 @@ export interface WaitPromises {
   warnings: readonly ConfigProblem[];
 }
 
+/** What a gateway does whose file says nothing of it. */
+const DEFAULTS = gatewayConfigSchema.parse({ workers: [] });
 /** Beside a load that is so many times as long, `maxWait` is hardly a wait at all. */
 const SHORT_WAIT = 10;
 /** Places with bounds of their own that are all named; of more the first ones and the last. */
 const NAMED = 4;
 
 /**
- * The longest that a request waits in the queue of each agent of a file without problems, and a warning where that is
- * longer than a gateway would wait for it: the farm file's, else one with default settings.
+ * The longest that a request waits in the queue of each agent of a file without problems, and a warning where whoever waits
+ * before that in a gateway would be refused too soon: in the farm file's, else in one that waits as long as most.
  */
 export function waitPromises(opened: OpenedConfig): WaitPromises {
   const lines: string[] = [];
@@ -29,16 +31,17 @@ export function waitPromises(opened: OpenedConfig): WaitPromises {
       lines.push(`${config.name}: queue.policy ${config.queue.policy} promises nothing`);
     if (promise === null) continue;
     lines.push(`${config.name}: ${inWords(promise, config)}`);
-    const warn = (key: string, message: string) => {
-      const path = [...at, "queue", key];
+    const warn = (path: readonly PropertyKey[], message: string) =>
       warnings.push({ path: formatPath(path), line: opened.document.lineOf(path), message });
-    };
-    const tooLong = beyond(promise, gateway);
-    if (tooLong !== null) warn("maxBatch", tooLong);
+    const tooSoon = refusedTooSoon(promise, config.name, gateway);
+    if (tooSoon !== null) warn(gateway === null ? [...at, "queue"] : ["gateway", "limits", "queueWait"], tooSoon);
     const { longestLoadMs, swapped } = promise;
     if (swapped.length > 0 && config.queue.maxWait * SHORT_WAIT < longestLoadMs) {
       const loads = formatDuration(longestLoadMs);
-      warn("maxWait", `is short beside loads of up to ${loads}: nearly every request makes its model the next one`);
+      warn(
+        [...at, "queue", "maxWait"],
+        `is short beside loads of up to ${loads}: nearly every request makes its model the next one`,
+      );
     }
   }
   return { lines, warnings };
@@ -46,7 +49,8 @@ export function waitPromises(opened: OpenedConfig): WaitPromises {
 
 interface Parts {
   agents: readonly { config: AgentConfig; at: readonly PropertyKey[] }[];
-  gateway: GatewayConfig;
+  /** null: it stands in a file of its own. */
+  gateway: GatewayConfig | null;
 }
 
 function partsOf({ kind, document }: OpenedConfig): Parts {
@@ -59,7 +63,7 @@ function partsOf({ kind, document }: OpenedConfig): Parts {
   }
   const agent = kind === "agent" ? checkDocument(document, agentConfigSchema) : null;
   const agents = agent?.ok === true ? [{ config: agent.value, at: [] }] : [];
-  return { agents, gateway: gatewayConfigSchema.parse({ workers: [] }) };
+  return { agents, gateway: null };
 }
 
 function inWords({ bounds, swapped, longestLoadMs, longestAnswerMs }: ConfigPromise, { engines }: AgentConfig): string {
@@ -76,10 +80,31 @@ function inWords({ bounds, swapped, longestLoadMs, longestAnswerMs }: ConfigProm
   return `a request waits at most ${places.join(", ")}: ${what}, ${answers}${attached}`;
 }
 
-/** null: a gateway with these settings waits long enough. Its `timeouts.firstByte` counts from the turn only. */
-function beyond({ bounds }: ConfigPromise, { limits: { queueWait } }: GatewayConfig): string | null {
-  const ms = Math.max(...bounds.map((bound) => bound.ms));
+/**
+ * A place at an agent is free again when an answer ends, and the request that has it may wait its whole time in the
+ * agent's queue before, which no limit of the gateway counts. So who waits for such a place in the gateway, and only that
+ * one, may be refused by its `limits.queueWait` although all goes as promised:
+ *
+ * 1. before a worker at its `maxConcurrent`;
+ * 2. in the queue of `scheduling: deadline`.
+ *
+ * null: it waits long enough, or neither of the two is there.
+ */
+function refusedTooSoon(
+  { bounds, longestAnswerMs }: ConfigPromise,
+  agent: string,
+  gateway: GatewayConfig | null,
+): string | null {
+  const { queueWait } = (gateway ?? DEFAULTS).limits;
+  // To the second: what is told is to be enough.
+  const ms = Math.floor((Math.max(...bounds.map((bound) => bound.ms)) + longestAnswerMs) / 1_000) * 1_000;
   if (queueWait >= ms) return null;
-  const limit = `limits.queueWait (${formatDuration(queueWait)})`;
-  return `a request may wait ${formatDuration(ms)} for its turn, longer than the gateway's ${limit}`;
+  const isCapped = gateway?.workers.some(({ name, maxConcurrent }) => name === agent && maxConcurrent > 0) ?? true;
+  if (!isCapped && gateway?.scheduling !== "deadline") return null;
+  const [most, limit] = [formatDuration(ms), formatDuration(queueWait)];
+  const where = gateway === null ? "a gateway with maxConcurrent or scheduling: deadline" : "the gateway";
+  return (
+    `a place at ${agent} may be taken for ${most}, and ${where} refuses who waits for one after limits.queueWait ` +
+    `(${limit}): set that to ${most} at least`
+  );
 }

@@ -3,7 +3,7 @@ import { formatDuration } from "@farmgate/shared";
 import type { Log } from "@farmgate/wire";
 import type { Io } from "../io.ts";
 import { afterExit } from "../up/restart-policy.ts";
-import { closeLostConnections } from "./lost-connections.ts";
+import type { Doors } from "./doors.ts";
 import type { FromProcess, ToProcess } from "./messages.ts";
 
 export interface ProcessEvents {
@@ -21,17 +21,21 @@ export class GatewayProcess {
   readonly number: number;
   readonly #io: Io;
   readonly #log: Log;
+  readonly #doors: Doors;
   readonly #events: ProcessEvents;
   #worker: Worker | null = null;
+  /** It has its order; before that it has nothing to close, and would not hear of it. */
+  #isUp = false;
   #restarts = 0;
   #ending = false;
   #cancelRestart: () => void = () => {};
   #ended: () => void = () => {};
 
-  constructor(number: number, io: Io, log: Log, events: ProcessEvents) {
+  constructor(number: number, io: Io, log: Log, doors: Doors, events: ProcessEvents) {
     this.number = number;
     this.#io = io;
     this.#log = log;
+    this.#doors = doors;
     this.#events = events;
   }
 
@@ -39,10 +43,17 @@ export class GatewayProcess {
     const startedAt = this.#io.clock.now();
     const worker = cluster.fork();
     this.#worker = worker;
-    closeLostConnections(worker);
+    this.#isUp = false;
+    this.#doors.watch(worker);
     worker.on("message", (message: FromProcess) => {
-      if (message.kind === "up") this.#events.up(worker);
+      if (message.kind === "up") {
+        this.#isUp = true;
+        this.#events.up(worker);
+      }
       if (message.kind === "listening") this.#events.listening();
+      // What it was handed before has gone through the same channel.
+      if (message.kind === "leaves") this.tell({ kind: "left" });
+      if (message.kind === "alive?") this.tell({ kind: "alive", number: message.number });
       if (message.kind === "failed") {
         this.#events.failed(Object.assign(new Error(message.message), { code: message.code }));
       }
@@ -66,7 +77,8 @@ export class GatewayProcess {
     this.#cancelRestart();
     if (this.#worker === null) return Promise.resolve();
     const ended = new Promise<void>((resolve) => (this.#ended = resolve));
-    this.tell({ kind: "close" });
+    if (this.#isUp) this.tell({ kind: "close" });
+    else this.kill();
     return ended;
   }
 

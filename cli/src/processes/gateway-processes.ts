@@ -3,9 +3,13 @@ import { randomBytes } from "node:crypto";
 import { changeOf, type GatewayConfig, type Reloaded, RoomDesk } from "@farmgate/gateway";
 import type { Log, TlsPair } from "@farmgate/wire";
 import type { Io } from "../io.ts";
+import { Doors } from "./doors.ts";
 import { GatewayProcess } from "./gateway-process.ts";
 import type { ToProcess } from "./messages.ts";
 import { portTo } from "./worker-port.ts";
+
+/** Where one of them cannot start, the others have so long to close, in milliseconds. */
+const UNSTARTED_MS = 5_000;
 
 export interface GatewayProcessesOptions {
   io: Io;
@@ -43,8 +47,9 @@ export class GatewayProcesses {
     this.#desk = new RoomDesk(io.clock, io.clock.wall());
     const numbers = Array.from({ length: count }, (_, i) => i + 1);
     this.#notListening = new Set(numbers);
+    const doors = new Doors();
     this.#processes = numbers.map((number) => {
-      return new GatewayProcess(number, io, log, {
+      return new GatewayProcess(number, io, log, doors, {
         up: (worker) => this.#order(worker, number),
         listening: () => this.#listening(number),
         failed: (error) => this.#failed(error),
@@ -63,7 +68,10 @@ export class GatewayProcesses {
     try {
       await all;
     } catch (error) {
-      this.kill();
+      // Those that were up already close what they had opened.
+      const stopTimer = this.#options.io.clock.after(UNSTARTED_MS, () => this.kill());
+      await this.close();
+      stopTimer();
       throw error;
     }
     this.#options.log.info({ processes: this.#processes.length }, "all processes of the gateway listen");

@@ -20,6 +20,10 @@ export type ToProcess =
   | { kind: "reload"; config: GatewayConfig }
   | { kind: "renew"; pair: TlsPair }
   | { kind: "close" }
+  /** No connection is handed to it any more: what was, it has heard of before this. */
+  | { kind: "left" }
+  /** To the question of that number. */
+  | { kind: "alive"; number: number }
   | { kind: "room"; messages: readonly FromRoom[] };
 
 /** To the primary. */
@@ -27,6 +31,9 @@ export type FromProcess =
   /** It runs, and wants to know what it is to be. */
   | { kind: "up" }
   | { kind: "listening"; url: string }
+  /** It was told to end by somebody else, and listens no more. */
+  | { kind: "leaves" }
+  | { kind: "alive?"; number: number }
   /** It could not start. `code`: of the system's error. */
   | { kind: "failed"; message: string; code: string | null }
   | { kind: "room"; messages: readonly ToRoom[] };

@@ -26,8 +26,9 @@ export async function serveAsProcess(worker: Worker, io: Io): Promise<void> {
   tell(worker, { kind: "up" });
   const { number, processes, id, config, tls } = await order;
   const log = createLog("gateway").child({ process: number });
-  const hub = new ProcessHub({ id, clock: io.clock, port: portOf(worker, log, (listener) => listeners.add(listener)) });
   const { clock, random, version } = io;
+  const port = portOf({ worker, clock, log, listen: (listener) => listeners.add(listener) });
+  const hub = new ProcessHub({ id, clock, port });
   // With Redis it meets all others there, those of this host as well.
   const meets = config.redis == null ? { hub, siblings: hub } : { siblings: hub };
   const options = { config: shareLimits(config, processes), tls, clock, random, log, version, ...meets };
@@ -39,14 +40,32 @@ export async function serveAsProcess(worker: Worker, io: Io): Promise<void> {
   listeners.delete(keep);
   if (gateway === null) return;
   tell(worker, { kind: "listening", url: gateway.url });
+  const gone = new Promise<void>((resolve) => {
+    worker.once("disconnect", () => resolve());
+    if (!worker.isConnected()) resolve();
+  });
   let drainMs = config.drain;
-  const close = () => gateway.close();
+  let doAllEnd = false;
+  const left = new Promise<void>((resolve) => listeners.add(({ kind }) => kind === "left" && resolve()));
+  const close = async () => {
+    if (doAllEnd || !worker.isConnected()) return gateway.close();
+    const ended = gateway.leave();
+    tell(worker, { kind: "leaves" });
+    // A connection that it was handed last goes on to another as it hears of it, and would be lost if it did not.
+    await Promise.all([ended, Promise.race([left, gone])]);
+  };
   // It is the primary that looks at the file.
   // Up to here Node ends this process when the primary goes; from here on it drains first.
   worker.exitedAfterDisconnect = true;
   const end = graceful({ io, log, drainMs: () => drainMs, close, onHangUp: () => {} });
+  const endWithAll = (why: string) => {
+    doAllEnd = true;
+    // It may be about to leave the others.
+    void gateway.close();
+    end.begin(why);
+  };
   const obey = (message: ToProcess) => {
-    if (message.kind === "close") end.begin("the gateway ends");
+    if (message.kind === "close") endWithAll("the gateway ends");
     if (message.kind === "renew") attempt(log, () => gateway.renew(message.pair));
     if (message.kind === "reload") {
       drainMs = message.config.drain;
@@ -55,7 +74,7 @@ export async function serveAsProcess(worker: Worker, io: Io): Promise<void> {
   };
   for (const message of early) obey(message);
   listeners.add(obey);
-  if (!worker.isConnected()) end.begin("the primary process has gone");
+  void gone.then(() => endWithAll("the primary process has gone"));
   await end.ended;
 }
 

@@ -21,13 +21,14 @@ const model = (name: string, port: number, more: object = {}) => ({ name, url: `
 const three = [model("a", 1), model("b", 2), model("c", 3)];
 const swap = { command: "systemctl" };
 
-test("three models of three minutes at default settings: 22 minutes, longer than a gateway waits", async () => {
+test("three models of three minutes at default settings: 22 minutes, longer than a gateway lets others wait for a place", async () => {
   expect(await told({ name: "gpu-box", swap, models: three })).toEqual({
     lines: [
       "gpu-box: a request waits at most 22 min: 3 models that are swapped, loads of up to 3 min, answers of up to 1 min",
     ],
     warnings: [
-      "queue.maxBatch: a request may wait 22 min for its turn, longer than the gateway's limits.queueWait (5 min)",
+      "queue: a place at gpu-box may be taken for 23 min, and a gateway with maxConcurrent or scheduling: deadline refuses " +
+        "who waits for one after limits.queueWait (5 min): set that to 23 min at least",
     ],
   });
 });
@@ -78,16 +79,24 @@ test("every agent of a farm file, against the farm's own gateway", async () => {
       { name: "two", listen: { port: 8402 }, swap, models: three },
     ],
   });
-  const long = { limits: { queueWait: "30m" } };
-  const { lines, warnings } = await told(farm(long));
+  const { lines, warnings } = await told(farm({ scheduling: "deadline", limits: { queueWait: "23m" } }));
   expect(lines).toEqual([
     expect.stringMatching(/^one: a request waits at most 4 min: /),
     expect.stringMatching(/^two: a request waits at most 22 min: /),
   ]);
   expect(warnings).toEqual([]);
-  expect((await told(farm({ ...long, limits: { queueWait: "10m" } }))).warnings).toEqual([
-    "agents[1].queue.maxBatch: a request may wait 22 min for its turn, longer than the gateway's limits.queueWait (10 min)",
-  ]);
+  const tooSoon =
+    "gateway.limits.queueWait: a place at two may be taken for 23 min, and the gateway refuses who waits for one after " +
+    "limits.queueWait (22 min): set that to 23 min at least";
+  const limits = { queueWait: "22m" };
+  expect((await told(farm({ limits, scheduling: "deadline" }))).warnings).toEqual([tooSoon]);
+  const workers = [
+    { name: "one", url: "http://127.0.0.1:8401" },
+    { name: "two", url: "http://127.0.0.1:8402", maxConcurrent: 4 },
+  ];
+  expect((await told(farm({ limits, workers }))).warnings).toEqual([tooSoon]);
+  // Nobody waits in the gateway where an agent takes all that comes.
+  expect((await told(farm({ limits }))).warnings).toEqual([]);
 });
 
 test("a maxWait that is nothing beside a load is noted", async () => {

@@ -134,7 +134,7 @@ describe("a model's file that a peer has", () => {
     for (const source of [slow, fast]) await until(async () => (await entryOf(source))["sha256"] !== null);
     const peers = [slow, fast].map(({ url }) => ({ url, apiKey: KEY }));
     const target = await agent("target", { files: { peers } });
-    await until(async () => (await entryOf(target))["state"] === "here", 15_000);
+    await until(async () => (await entryOf(target))["state"] === "here");
     const out = async ({ url }: RunningAgent) =>
       /direction="out"} (\d+)/.exec(await (await get(`${url}/metrics`)).text());
     expect([await out(slow), (await out(fast))?.[1]]).toEqual([null, String(weights.length)]);
@@ -149,7 +149,7 @@ describe("a model's file that a peer has", () => {
     const slow = await drippingPeer(4_096);
     const fast = await drippingPeer(weights.length);
     const target = await agent("target", { clock, files: { peers: [{ url: slow.url }, { url: fast.url }] } });
-    await until(async () => (await entryOf(target))["state"] === "here", 15_000);
+    await until(async () => (await entryOf(target))["state"] === "here");
     expect(slow.sent).toHaveLength(1);
     expect(slow.sent[0]).toBeLessThan(weights.length / 2);
     expect(fast.sent.length).toBeGreaterThan(0);
