@@ -29,7 +29,7 @@ it.each<[Strategy, string]>([
     context.turns.picked(choice.worker.config.name, request.key, choice.turnWeight);
   }
   const median = times.sort((a, b) => a - b)[times.length >> 1] ?? 0;
-  // The aim is 0.1 ms on a quiet machine; the ceiling leaves room for a busy one.
+  // Some 0.4 ms on a quiet machine, most of it for finding the model in the maps of so many workers.
   expect(median).toBeLessThan(5);
 });
 
