@@ -10,8 +10,9 @@ export interface HubTimes {
   settle: number;
   /** What is told is gathered for so long. */
   gather: number;
-  /** A claim's answer is waited for so long, and that of anything else. */
+  /** A claim's answer is waited for so long. Given up too soon, on a busy host, it costs more than it saves: a cap. */
   claim: number;
+  /** The answer of anything else. */
   command: number;
   /** What the others had under way is believed for so long while they cannot be heard. */
   believed: number;
@@ -25,7 +26,7 @@ export const HUB_TIMES: HubTimes = {
   window: 3_000,
   settle: 1_500,
   gather: 20,
-  claim: 60,
+  claim: 250,
   command: 1_000,
   believed: 30_000,
   reread: 10_000,
