@@ -21,7 +21,8 @@ const sha = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 async function keeperOf(names: readonly string[], clock: Clock, peers: readonly string[] = []) {
   const directory = await tempDirectory();
   const upstreams = new Upstreams(1_000);
-  const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+  const errors: string[] = [];
+  const log = { info: () => {}, warn: () => {}, error: (_: object, text: string) => errors.push(text) };
   const keeper = new FileKeeper({
     config: agentConfigSchema.parse({
       name: "here",
@@ -37,10 +38,10 @@ async function keeperOf(names: readonly string[], clock: Clock, peers: readonly 
   });
   onTestFinished(async () => {
     await keeper.close();
-    upstreams.destroy();
+    await upstreams.destroy();
   });
   const isAbsent = (name: string) => keeper.weightsOf(name, clock.now()).absent;
-  return { keeper, directory, log, isAbsent };
+  return { keeper, directory, errors, isAbsent };
 }
 
 type Told = Record<string, { bytes: Buffer; sha256: string | null }>;
@@ -52,8 +53,11 @@ async function peerOf(list: () => Told, send: (to: ServerResponse, rest: Buffer)
     const told = list();
     if (request.url === "/files") {
       const files = Object.entries(told).map(([path, { bytes, sha256 }]) => ({
-        ...{ path, models: [path], state: "here" },
-        ...{ bytes: bytes.length, sha256 },
+        path,
+        models: [path],
+        state: "here",
+        bytes: bytes.length,
+        sha256,
       }));
       return void response.end(JSON.stringify({ files }));
     }
@@ -110,12 +114,12 @@ describe("files that somebody puts there", () => {
 
   it("are seen after a look that failed, which is logged", async () => {
     const clock = new HandClock();
-    const { keeper, directory, log, isAbsent } = await keeperOf(["m"], clock);
+    const { keeper, directory, errors, isAbsent } = await keeperOf(["m"], clock);
     vi.spyOn(keeper.shelf, "bytesOf").mockRejectedValueOnce(new Error("EIO: i/o error, fstat"));
     await writeFile(join(directory, "m"), "weights");
     keeper.start();
     await until(() => clock.pending.length > 0);
-    expect(log.error).toHaveBeenCalledTimes(1);
+    expect(errors).toEqual([expect.stringMatching(/look at the files .* failed/)]);
     expect(keeper.weightsOf("m", 0).bytes).toBeNull();
     clock.move(LOOK_EVERY_MS);
     await until(() => keeper.weightsOf("m", 0).bytes === "weights".length);
@@ -146,7 +150,7 @@ it("a file that cannot be told of is none, and is not kept open", async () => {
 
 it("a peer that lets the first piece wait is not taken to be slow", async () => {
   const [small, large] = [randomBytes(300_000), randomBytes(1_000_000)];
-  const files: Told = {
+  const files = {
     small: { bytes: small, sha256: sha(small) },
     large: { bytes: large, sha256: sha(large) },
   };
@@ -158,7 +162,7 @@ it("a peer that lets the first piece wait is not taken to be slow", async () => 
     (to, rest) => ((now += 25_000), void to.end(rest)),
   );
   const slow = await peerOf(
-    () => ({ large: files["large"] as Told[string] }),
+    () => ({ large: files.large }),
     (to, rest) => {
       let at = 0;
       const drip = () => {
