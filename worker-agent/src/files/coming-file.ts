@@ -5,7 +5,7 @@ export interface ComingFile {
   fetched: number;
   from: string | null;
   error: string | null;
-  /** Of the fetch under way: when bytes began to come, and how many of the file were here then. */
+  /** Of the fetch under way: when its first piece came, and how many bytes of the file were here before it. */
   began: { at: number; fetched: number } | null;
   /** Bytes a second that its peer was known for before; null: not known. */
   expected: number | null;
@@ -30,8 +30,8 @@ export function speedOf({ state, fetched, began, expected }: ComingFile, now: nu
   return (1_000 * (fetched - began.fetched)) / (now - began.at);
 }
 
-/** Until it is here, in milliseconds, at that many bytes a second; null: not known. */
-export function leftMs({ bytes, fetched }: ComingFile, bytesPerSecond: number | null): number | null {
-  if (bytes === null || bytesPerSecond === null || bytesPerSecond <= 0) return null;
+/** Until it is here, in milliseconds, at that many bytes a second; null: not known, as of one that could not be fetched. */
+export function leftMs({ state, bytes, fetched }: ComingFile, bytesPerSecond: number | null): number | null {
+  if (state === "failed" || bytes === null || bytesPerSecond === null || bytesPerSecond <= 0) return null;
   return (1_000 * (bytes - fetched)) / bytesPerSecond;
 }

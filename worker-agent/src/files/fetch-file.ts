@@ -59,7 +59,8 @@ export async function fetchFile(options: FetchOptions): Promise<string | null> {
   } catch (error) {
     return (error as Error).message;
   } finally {
-    await opened?.close();
+    // A whole file is on the disk by then; of another one the hash is looked at again.
+    await opened?.close().catch(() => {});
   }
 }
 

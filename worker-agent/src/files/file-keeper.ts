@@ -3,6 +3,7 @@ import type { Log, Upstreams } from "@farmgate/wire";
 import type { AgentConfig } from "../config.ts";
 import type { AgentMetrics } from "../metrics.ts";
 import { pause } from "../swap/pause.ts";
+import { Arrival } from "./arrival.ts";
 import { ByteRate } from "./byte-rate.ts";
 import { choosePeer, type ChosenPeer } from "./choose-peer.ts";
 import { type ComingFile, leftMs, NOT_COMING, speedOf } from "./coming-file.ts";
@@ -31,10 +32,6 @@ export interface FileKeeperOptions {
   log: Log;
 }
 
-/** As much tells how fast a peer is that was not measured yet, where another one has the file too. */
-const TRIAL_BYTES = 64 * 1_024 ** 2;
-const TRIAL_MS = 10_000;
-
 type Chosen = Extract<ChosenPeer, { kind: "from" }>;
 type Brought = { kind: "whole" } | { kind: "tried" } | { kind: "broke"; why: string };
 
@@ -52,7 +49,7 @@ export class FileKeeper {
   readonly #stop = new AbortController();
   /** Ends the pause between two looks. */
   #hurry = () => {};
-  #rounds: Promise<void> = Promise.resolve();
+  #rounds: Promise<unknown> = Promise.resolve();
 
   constructor(options: FileKeeperOptions) {
     const { config, directory } = options;
@@ -64,10 +61,19 @@ export class FileKeeper {
     this.#receiving = new ByteRate(config.files.rate);
   }
 
-  /** Looks for what is missing: from now on, or once where nobody could be asked for it. */
+  /** Looks at what is here from now on, also while a file comes; and brings what is missing, where peers could have it. */
   start(): void {
-    const { peers } = this.#options.config.files;
-    this.#rounds = peers.length > 0 ? this.#goRound() : this.#lookAtAll();
+    const { config, clock } = this.#options;
+    const rest = () => pause(LOOK_EVERY_MS, clock, this.#stop.signal);
+    const looking = this.#repeat(() => this.#lookAtAll(), rest);
+    const hasPeers = config.files.peers.length > 0;
+    const bringing = hasPeers
+      ? this.#repeat(
+          () => this.#bringRound(),
+          () => this.#restUntilHurried(),
+        )
+      : null;
+    this.#rounds = Promise.all([looking, bringing]);
   }
 
   /** Ends what is on its way; what came of it stays for the next start. */
@@ -145,21 +151,35 @@ export class FileKeeper {
     for (const { path } of this.files) this.#states.saw(path, await this.shelf.bytesOf(path));
   }
 
-  async #goRound(): Promise<void> {
-    const { clock } = this.#options;
+  /** A round that fails is logged, and does not keep the next one. */
+  async #repeat(round: () => Promise<void>, rest: () => Promise<void>): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      const end = clock.now() + LOOK_EVERY_MS;
-      // What peers still read for its hash does not hold up the rest.
-      for (let left = await this.#bringAll(this.files); left.length > 0 && clock.now() < end; ) {
-        await pause(HASHING_MS, clock, this.#stop.signal);
-        left = await this.#bringAll(left);
+      try {
+        await round();
+      } catch (error) {
+        this.#options.log.error({ err: error }, "a look at the files of the models failed");
       }
-      const hurried = new AbortController();
-      this.#hurry = () => hurried.abort();
-      // However many ask for what is not here.
-      await pause(LEAST_PAUSE_MS, clock, this.#stop.signal);
-      if (!this.#stop.signal.aborted) await pause(LOOK_EVERY_MS - LEAST_PAUSE_MS, clock, hurried.signal);
+      await rest();
     }
+  }
+
+  async #bringRound(): Promise<void> {
+    const { clock } = this.#options;
+    const end = clock.now() + LOOK_EVERY_MS;
+    // What peers still read for its hash does not hold up the rest.
+    for (let left = await this.#bringAll(this.files); left.length > 0 && clock.now() < end; ) {
+      await pause(HASHING_MS, clock, this.#stop.signal);
+      left = await this.#bringAll(left);
+    }
+  }
+
+  async #restUntilHurried(): Promise<void> {
+    const { clock } = this.#options;
+    const hurried = new AbortController();
+    this.#hurry = () => hurried.abort();
+    // However many ask for what is not here.
+    await pause(LEAST_PAUSE_MS, clock, this.#stop.signal);
+    if (!this.#stop.signal.aborted) await pause(LOOK_EVERY_MS - LEAST_PAUSE_MS, clock, hurried.signal);
   }
 
   /** Those that a peer has, but cannot tell the hash of yet. */
@@ -180,7 +200,10 @@ export class FileKeeper {
       const offers = await askPeers(config.files.peers, file.path, upstreams, clock, this.#stop.signal);
       const of = (url: string) => this.#rates.of(url, clock.now());
       const chosen = choosePeer(offers, file.sha256, failed, { of, limit: config.files.rate });
-      if (chosen.kind === "later") return "later";
+      if (chosen.kind === "later") {
+        this.#comesLater(file.path);
+        return "later";
+      }
       if (chosen.kind === "nobody") error = chosen.why;
       if (chosen.kind !== "from") break;
       const brought = await this.#bringFrom(file, chosen);
@@ -197,6 +220,13 @@ export class FileKeeper {
     return "done";
   }
 
+  /** What was fetched until now waits for a peer that can tell its hash. */
+  #comesLater(path: string): void {
+    const coming = this.#states.coming(path);
+    if (coming.state !== "fetching") return;
+    this.#states.comes(path, { ...coming, state: "missing", from: null, began: null, expected: null });
+  }
+
   async #bringFrom({ path, models }: ModelFile, { source, ms, others }: Chosen): Promise<Brought> {
     const { config, upstreams, metrics, clock, log } = this.#options;
     const { peer, bytes, sha256 } = source;
@@ -208,6 +238,7 @@ export class FileKeeper {
     const line = { file: path, bytes, from, models, bytesPerSecond: known && Math.round(known) };
     log.info(line, `fetching ${path} (${formatSize(bytes)}) from ${from}: ${word}`);
     const startedAt = clock.now();
+    const arrival = new Arrival();
     const trial = known === null && others > 0 ? new AbortController() : null;
     const trouble = await fetchFile({
       upstream: upstreams.to(peer),
@@ -222,20 +253,16 @@ export class FileKeeper {
       shelf: this.shelf,
       agent: config.name,
       progress: (at) => {
+        arrival.reached(at, clock.now());
         coming.fetched = at;
-        coming.began ??= { at: clock.now(), fetched: at };
-        const came = at - coming.began.fetched;
-        const isEnough = came >= TRIAL_BYTES || (came > 0 && clock.now() - coming.began.at >= TRIAL_MS);
-        if (isEnough && at < bytes) trial?.abort();
+        coming.began = arrival.began;
+        if (arrival.isEnough(clock.now()) && at < bytes) trial?.abort();
       },
     });
     const now = clock.now();
     const isTried = trial?.signal.aborted === true;
-    const { began, fetched } = coming;
-    if (began !== null && !this.#stop.signal.aborted) {
-      const came = { bytes: fetched - began.fetched, ms: now - began.at, isAll: trouble === null };
-      this.#rates.came(from, came, now);
-    }
+    const came = arrival.came(trouble === null, now);
+    if (came !== null && !this.#stop.signal.aborted) this.#rates.came(from, came, now);
     const speed = this.#rates.of(from, now);
     const measured = speed === null ? "" : `, ${formatSize(speed)}/s`;
     if (trouble !== null && isTried) {

@@ -2,8 +2,11 @@ import { mean } from "../figures/means.ts";
 
 /** After so many milliseconds a peer's speed is measured anew: its line, or what else it does, may have changed. */
 const KNOWN_FOR = 3_600_000;
-/** What is less than this and came in less than that tells of the asking, or of a fault on this side. */
-const LEAST_BYTES = 256 * 1_024;
+/**
+ * A whole file of less than this tells of how a connection starts; what broke off before this and within that tells of a
+ * fault on this side. A trial ends beyond both.
+ */
+const LEAST_BYTES = 16 * 1_024 ** 2;
 const LEAST_MS = 1_000;
 
 /** How fast files came from each peer, as decayed means by its address. Time is an argument. */

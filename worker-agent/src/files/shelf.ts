@@ -39,23 +39,28 @@ export class Shelf {
    * Opens a file for reading; null: there is none. A name that leads out of the folder by a link counts as none. The
    * caller closes it.
    */
-  async open(path: string): Promise<{ handle: FileHandle; bytes: number } | null> {
+  async open(path: string): Promise<{ handle: FileHandle; bytes: number; mark: Mark } | null> {
     const file = await this.#inside(this.pathOf(path));
     if (file === null) return null;
     // A pipe would wait for its writer.
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => null);
     if (handle === null) return null;
-    const stats = await handle.stat();
-    if (stats.isFile()) return { handle, bytes: stats.size };
-    await handle.close();
+    // A disk that fails, or a network's folder that changed meanwhile, opens what it then tells nothing of.
+    const stats = await handle.stat().catch(() => null);
+    if (stats?.isFile() === true) return { handle, bytes: stats.size, mark: stats };
+    await closed(handle);
     return null;
+  }
+
+  async #markOf(path: string): Promise<Mark | null> {
+    const opened = await this.open(path);
+    if (opened !== null) await closed(opened.handle);
+    return opened?.mark ?? null;
   }
 
   /** How long a file is, without reading it; null: there is no such file. */
   async bytesOf(path: string): Promise<number | null> {
-    const opened = await this.open(path);
-    await opened?.handle.close();
-    return opened?.bytes ?? null;
+    return (await this.#markOf(path))?.size ?? null;
   }
 
   /**
@@ -63,27 +68,23 @@ export class Shelf {
    * begins. null: there is no such file.
    */
   async look(path: string): Promise<{ bytes: number; sha256: string | null } | null> {
-    const opened = await this.open(path);
-    if (opened === null) {
+    const mark = await this.#markOf(path);
+    if (mark === null) {
       this.#known.delete(path);
       return null;
     }
-    const stats = await opened.handle.stat();
-    await opened.handle.close();
     const known = this.#known.get(path);
-    if (known !== undefined && isSame(known.mark, stats)) return { bytes: stats.size, sha256: known.sha256 };
-    const next: Known = { mark: stats, sha256: null };
+    if (known !== undefined && isSame(known.mark, mark)) return { bytes: mark.size, sha256: known.sha256 };
+    const next: Known = { mark, sha256: null };
     this.#known.set(path, next);
     this.#hashing = this.#hashing.then(() => this.#hash(path, next));
-    return { bytes: stats.size, sha256: null };
+    return { bytes: mark.size, sha256: null };
   }
 
   /** A file that was just written and checked is known by its hash. */
   async checked(path: string, sha256: string): Promise<void> {
-    const opened = await this.open(path);
-    if (opened === null) return;
-    this.#known.set(path, { mark: await opened.handle.stat(), sha256 });
-    await opened.handle.close();
+    const mark = await this.#markOf(path);
+    if (mark !== null) this.#known.set(path, { mark, sha256 });
   }
 
   /** Makes the folders above a file. Rejects where a link leads out of the folder of models. */
@@ -125,6 +126,11 @@ export class Shelf {
       return null;
     }
   }
+}
+
+/** Of what was only looked at nothing is lost by a close that fails. */
+function closed(handle: FileHandle): Promise<void> {
+  return handle.close().catch(() => {});
 }
 
 function isSame(a: Mark, b: Mark): boolean {

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { agentConfigSchema } from "../../src/index.ts";
+import { Arrival } from "../../src/files/arrival.ts";
 import { ByteRate } from "../../src/files/byte-rate.ts";
 import { readContentRange, readRange } from "../../src/files/byte-range.ts";
 import { choosePeer } from "../../src/files/choose-peer.ts";
@@ -185,11 +186,57 @@ describe("a peer's speed", () => {
 
   it("is told by what broke off or dragged on, and not by a small file, or a fault at once", () => {
     const rates = new PeerRates();
-    rates.came("a", { bytes: 1_000, ms: 900, isAll: true }, 0);
+    rates.came("a", { bytes: 2 * MB, ms: 2_000, isAll: true }, 0);
+    rates.came("a", { bytes: 2 * MB, ms: 2, isAll: false }, 0);
     rates.came("a", { bytes: 0, ms: 10, isAll: false }, 0);
     expect(rates.of("a", 0)).toBeNull();
     rates.came("a", { bytes: 30_000, ms: 60_000, isAll: false }, 0);
     expect(rates.of("a", 0)).toBe(500);
+  });
+});
+
+describe("what came of a file", () => {
+  const come = (...steps: [fetched: number, now: number][]) => {
+    const arrival = new Arrival();
+    for (const [fetched, now] of steps) arrival.reached(fetched, now);
+    return arrival;
+  };
+
+  it("counts from the first piece, and not from when it was asked for, up to the last one", () => {
+    const arrival = come([5 * MB, 1_000], [6 * MB, 9_000], [45 * MB, 9_040]);
+    expect(arrival.began).toEqual({ at: 9_000, fetched: 5 * MB });
+    expect(arrival.came(true, 9_999)).toEqual({ bytes: 40 * MB, ms: 40, isAll: true });
+    expect(arrival.came(false, 9_999)).toEqual({ bytes: 40 * MB, ms: 999, isAll: false });
+  });
+
+  it("is nothing for as long as it was waited for where nothing came, which a peer is known by", () => {
+    expect(come().came(false, 9_000)).toBeNull();
+    const arrival = come([5 * MB, 1_000]);
+    expect([arrival.began, arrival.came(false, 31_000)]).toEqual([null, { bytes: 0, ms: 30_000, isAll: false }]);
+    const rates = new PeerRates();
+    rates.came("a", { bytes: 0, ms: 30_000, isAll: false }, 31_000);
+    expect(rates.of("a", 31_000)).toBe(0);
+  });
+
+  it("is enough to know its peer by after some of it, or some time after its first piece", () => {
+    expect(come([0, 0]).isEnough(60_000)).toBe(false);
+    const slow = come([0, 0], [1, 60_000]);
+    expect([slow.isEnough(69_999), slow.isEnough(70_000)]).toEqual([false, true]);
+    expect(come([5 * MB, 0], [70 * MB, 1]).isEnough(1)).toBe(false);
+    expect(come([5 * MB, 0], [73 * MB, 1]).isEnough(1)).toBe(true);
+  });
+
+  it("makes a peer known whenever it is enough, so that each is tried once", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(80 * MB), fc.nat(20_000)), { minLength: 1 }), (pieces) => {
+        const arrival = come([0, 0]);
+        let [at, now] = [0, 0];
+        for (const [bytes, ms] of pieces) arrival.reached((at += bytes), (now += ms));
+        const rates = new PeerRates();
+        rates.came("a", arrival.came(false, now) ?? { bytes: 0, ms: 0, isAll: true }, now);
+        expect(!arrival.isEnough(now) || rates.of("a", now) !== null).toBe(true);
+      }),
+    );
   });
 });
 
@@ -220,6 +267,14 @@ describe("the files of a model", () => {
     expect(files.weightsOf("m", speedFor)).toEqual({ bytes: 5 * GB, absent: true, leftMs: 10_000 });
     files.saw("2", 2 * GB);
     expect(files.weightsOf("m", speedFor)).toEqual({ bytes: 5 * GB, absent: false, leftMs: 0 });
+  });
+
+  it("are not known to come where one of them could not be fetched, however much of it is here", () => {
+    const files = states();
+    files.saw("1", 3 * GB);
+    files.saw("2", null);
+    files.comes("2", { ...NOT_COMING, state: "failed", bytes: 2 * GB, fetched: GB, from: "a", error: "a: no room" });
+    expect(files.weightsOf("m", speedFor)).toEqual({ bytes: 5 * GB, absent: true, leftMs: null });
   });
 
   it("come as fast as they did since the fetch began, and before a second is over as their peer is known for", () => {

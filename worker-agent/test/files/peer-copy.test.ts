@@ -79,8 +79,8 @@ async function cuttingProxy(target: string, cuts: number[]) {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A peer that tells of no limit, and sends so many bytes at a time, with a pause after each. How many went, by request. */
-async function drippingPeer(piece: number) {
+/** A peer that tells of no limit, and sends so many bytes at a time, each after `before`. How many went, by request. */
+async function drippingPeer(piece: number, before = () => {}) {
   const sent: number[] = [];
   const entry = { path: NAME, models: ["m"], state: "here", bytes: weights.length, sha256: sha(weights) };
   const server = createHttpServer((request, response) => {
@@ -92,6 +92,7 @@ async function drippingPeer(piece: number) {
     const drip = () => {
       const from = first + (sent[at] ?? 0);
       if (response.destroyed || from >= weights.length) return void response.end();
+      before();
       const next = weights.subarray(from, from + piece);
       sent[at] = (sent[at] ?? 0) + next.length;
       response.write(next, () => setTimeout(drip, 20));
@@ -143,10 +144,10 @@ describe("a model's file that a peer has", () => {
   it("comes in its first parts from each that was not measured yet, and then from the faster one", {
     timeout: 20_000,
   }, async () => {
-    // Ten seconds of a trial are over after 50 ms.
-    const real = createSystemClock();
-    const clock: Clock = { ...real, now: () => 200 * real.now() };
-    const slow = await drippingPeer(4_096);
+    // Time goes by with the slow one's pieces alone: a busy machine does not make either of them slower.
+    let now = 0;
+    const clock: Clock = { ...createSystemClock(), now: () => now };
+    const slow = await drippingPeer(4_096, () => (now += 3_000));
     const fast = await drippingPeer(weights.length);
     const target = await agent("target", { clock, files: { peers: [{ url: slow.url }, { url: fast.url }] } });
     await until(async () => (await entryOf(target))["state"] === "here");
