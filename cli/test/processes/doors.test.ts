@@ -43,8 +43,8 @@ it("leaves a connection to a process that is about to listen, since Node hands i
   one.closes();
   one.says({ ack: 1, accepted: false });
   expect(passedOn.isClosed).toBe(false);
-  two.closes();
   refused.isLetIn(-98);
+  two.closes();
   one.says({ ack: 2, accepted: false });
   expect(late.isClosed).toBe(true);
 });
