@@ -35,7 +35,11 @@ function forked() {
 
 const forks: ReturnType<typeof forked>[] = [];
 /** The one that was started as the `i`th. */
-const nth = (i: number) => forks[i - 1] as ReturnType<typeof forked>;
+const nth = (i: number) => {
+  const fork = forks.at(i - 1);
+  if (fork === undefined) throw new Error(`only ${forks.length} were started`);
+  return fork;
+};
 
 beforeEach(() => {
   vi.spyOn(cluster, "fork").mockImplementation(() => {
