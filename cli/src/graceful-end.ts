@@ -21,7 +21,8 @@ export interface GracefulEndOptions {
   log: Log;
   /** How long `close` may let running answers go on, in milliseconds; asked when it begins. */
   drainMs: () => number;
-  close: () => Promise<void>;
+  /** `isBroken`: for an error that nobody caught. */
+  close: (isBroken: boolean) => Promise<void>;
   /** Called for a SIGHUP that is no terminal's end. */
   onHangUp: () => void;
   /** Called before an exit that waits for nothing: a second signal, or a close that takes too long. */
@@ -69,7 +70,7 @@ export function graceful({ io, log, drainMs, close, onHangUp, endHard }: Gracefu
         },
         Math.min(drainMs() + MARGIN_MS, LONGEST_MS),
       );
-      await close();
+      await close(err !== undefined);
       if (failure !== null) throw new Error(failure);
     },
   );

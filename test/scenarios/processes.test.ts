@@ -174,6 +174,34 @@ it("serves all that comes while one process is told to end, and starts it again"
   await until(async () => (await health()).processes === PROCESSES, "another one is there");
 });
 
+it("keeps its processes and its port while all are told to end, each once another listens for the one before", async () => {
+  const worker = await startHeldWorker(cleanup);
+  const { one, two } = workers;
+  const answered = [one.raw.answer, two.raw.answer] as const;
+  one.raw.answer = two.raw.answer = worker.raw.answer;
+  const asked = held(8);
+  await begun(asked);
+  const before = await children();
+  const listening = () => gateway.stdout().split('"msg":"listening"').length;
+  for (const pid of before) {
+    const listened = listening();
+    process.kill(pid, "SIGTERM");
+    await until(() => listening() > listened, "another listens in its place");
+  }
+  expect(await children()).toEqual(expect.arrayContaining(before));
+  // All of those that had the port at first end now.
+  asked.push(...held(8));
+  await begun(asked);
+  await until(async () => (await health()).inflight === 16, "those that begin know of all");
+  expect(await health()).toMatchObject({ processes: 2 * PROCESSES });
+  worker.release();
+  const answers = await Promise.all(asked.map(({ answer }) => answer));
+  expect(answers.every(({ complete, body }) => complete && body.includes("[DONE]"))).toBe(true);
+  await until(async () => (await health()).processes === PROCESSES, "those that were told have ended");
+  expect(await children()).toHaveLength(PROCESSES);
+  [one.raw.answer, two.raw.answer] = answered;
+});
+
 it("goes on by itself while the primary is held up, says so, and is one with the others again", async () => {
   const agent = cleanup.add(new Agent({ keepAlive: true, maxSockets: 1 }), (kept) => kept.destroy());
   const see = async (path: string) => (await rawAsk("GET", gateway.url + path, {}, undefined, agent)).body;

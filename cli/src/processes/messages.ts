@@ -3,7 +3,7 @@ import type { TlsPair } from "@farmgate/wire";
 
 /** What one process of a gateway is to be. */
 export interface ProcessOrder {
-  /** From 1 on; who takes a dead one's place has its number. */
+  /** From 1 on; who takes the place of one that died, or that leaves, has its number. */
   number: number;
   /** Of all that make up the gateway. */
   processes: number;
@@ -31,8 +31,8 @@ export type FromProcess =
   /** It runs, and wants to know what it is to be. */
   | { kind: "up" }
   | { kind: "listening"; url: string }
-  /** It was told to end by somebody else, and listens no more. */
-  | { kind: "leaves" }
+  /** It listens no more, and ends what it has: it was told to by somebody else, or `isBroken` by an error of its own. */
+  | { kind: "leaves"; isBroken: boolean }
   | { kind: "alive?"; number: number }
   /** It could not start. `code`: of the system's error. */
   | { kind: "failed"; message: string; code: string | null }

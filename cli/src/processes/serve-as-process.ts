@@ -47,10 +47,10 @@ export async function serveAsProcess(worker: Worker, io: Io): Promise<void> {
   let drainMs = config.drain;
   let doAllEnd = false;
   const left = new Promise<void>((resolve) => listeners.add(({ kind }) => kind === "left" && resolve()));
-  const close = async () => {
+  const close = async (isBroken: boolean) => {
     if (doAllEnd || !worker.isConnected()) return gateway.close();
     const ended = gateway.leave();
-    tell(worker, { kind: "leaves" });
+    tell(worker, { kind: "leaves", isBroken });
     // A connection that it was handed last goes on to another as it hears of it, and would be lost if it did not.
     await Promise.all([ended, Promise.race([left, gone])]);
   };

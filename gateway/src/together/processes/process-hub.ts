@@ -67,7 +67,7 @@ export class ProcessHub implements Hub {
   }
 
   get trouble(): string | null {
-    return this.#port.isOpen ? null : "the process in which this one meets the others has gone";
+    return this.#port.isOpen ? null : "the process in which this one meets the others has gone, or does not answer";
   }
 
   members(): readonly string[] {

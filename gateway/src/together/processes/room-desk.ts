@@ -42,6 +42,7 @@ export class RoomDesk {
   #take(member: string, outbox: Outbox<FromRoom>, message: ToRoom): void {
     switch (message.kind) {
       case "join":
+        this.#forgetAsked(member);
         this.#room.join(member);
         this.#outboxes.set(member, outbox);
         this.#room.tell(member, { answered: 0, ...readCounts(message) });
@@ -76,11 +77,16 @@ export class RoomDesk {
   #leave(member: string): void {
     if (!this.#outboxes.delete(member)) return;
     this.#room.leave(member);
-    this.#asked = this.#asked.filter(({ asker }) => asker !== member);
-    for (const asked of this.#asked) this.#heardOf(asked, member);
+    this.#forgetAsked(member);
     this.#tellMembers();
     this.#tellLeases();
     this.#tellChanges();
+  }
+
+  /** It waits for no answers any more, and gives none. */
+  #forgetAsked(member: string): void {
+    this.#asked = this.#asked.filter(({ asker }) => asker !== member);
+    for (const asked of this.#asked) this.#heardOf(asked, member);
   }
 
   #ask(member: string, { number, question }: Extract<ToRoom, { kind: "ask" }>): void {

@@ -1,3 +1,4 @@
+import type { OthersView } from "../hub.ts";
 import { Tally } from "../room/tally.ts";
 import { countSchema, type Fields, meantBy, stepSchema } from "./record-fields.ts";
 
@@ -16,8 +17,26 @@ interface Heard {
  * What the others have under way: told step by step, and read from their records where steps may have been missed. Both
  * carry the number of the step, since what is read may be older than what was told meanwhile.
  */
-export class HeardMembers extends Tally {
+export class HeardMembers implements OthersView {
   readonly #members = new Map<string, Heard>();
+  /** All of them together. */
+  readonly #all = new Tally();
+
+  worker(name: string): number {
+    return this.#all.worker(name);
+  }
+
+  pair(name: string, key: string): number {
+    return this.#all.pair(name, key);
+  }
+
+  pairs(name: string): ReadonlyMap<string, number> {
+    return this.#all.pairs(name);
+  }
+
+  caller(name: string): number {
+    return this.#all.caller(name);
+  }
 
   /** All that it has under way. */
   knows(member: string): boolean {
@@ -87,8 +106,8 @@ export class HeardMembers extends Tally {
     const by = count - (heard.fields.get(field) ?? 0);
     if (count > 0) heard.fields.set(field, count);
     else heard.fields.delete(field);
-    if (meant.kind === "pair") this.add(meant.worker, meant.key, by);
-    else this.addCaller(meant.name, by);
+    if (meant.kind === "pair") this.#all.add(meant.worker, meant.key, by);
+    else this.#all.addCaller(meant.name, by);
   }
 }
 
