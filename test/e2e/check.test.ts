@@ -17,7 +17,7 @@ test("an agent's file is ok with the longest wait at that agent, and a warning w
   const { code, stdout, stderr } = await run(["check", file]);
   expect(code).toBe(0);
   expect(stdout.split("\n")).toEqual(["ok", expect.stringMatching(/^gpu-box: a request waits at most 22 min: /), ""]);
-  expect(stderr).toMatch(/^warning: .*agent\.yaml(:\d+)?: queue: a place at gpu-box may be taken for 23 min, /);
+  expect(stderr).toMatch(/^warning: .*agent\.yaml(:\d+)?: queue: a place at gpu-box may be taken for 23 min 1 s, /);
 });
 
 test("every problem is told with its line and path, in the order of the file", async () => {

@@ -14,6 +14,8 @@ export interface WaitPromises {
 const DEFAULTS = gatewayConfigSchema.parse({ workers: [] });
 /** Beside a load that is so many times as long, `maxWait` is hardly a wait at all. */
 const SHORT_WAIT = 10;
+/** From there on `formatDuration` tells whole minutes, in milliseconds. */
+const HOUR = 3_600_000;
 /** Places with bounds of their own that are all named; of more the first ones and the last. */
 const NAMED = 4;
 
@@ -96,15 +98,22 @@ function refusedTooSoon(
   gateway: GatewayConfig | null,
 ): string | null {
   const { queueWait } = (gateway ?? DEFAULTS).limits;
-  // To the second: what is told is to be enough.
-  const ms = Math.floor((Math.max(...bounds.map((bound) => bound.ms)) + longestAnswerMs) / 1_000) * 1_000;
+  const ms = asTold(Math.max(...bounds.map((bound) => bound.ms)) + longestAnswerMs, Math.ceil);
   if (queueWait >= ms) return null;
   const isCapped = gateway?.workers.some(({ name, maxConcurrent }) => name === agent && maxConcurrent > 0) ?? true;
   if (!isCapped && gateway?.scheduling !== "deadline") return null;
-  const [most, limit] = [formatDuration(ms), formatDuration(queueWait)];
+  const most = formatDuration(ms);
+  // What is too little is not to read as enough.
+  const limit = formatDuration(queueWait < HOUR ? queueWait : asTold(queueWait, Math.floor));
   const where = gateway === null ? "a gateway with maxConcurrent or scheduling: deadline" : "the gateway";
   return (
     `a place at ${agent} may be taken for ${most}, and ${where} refuses who waits for one after limits.queueWait ` +
     `(${limit}): set that to ${most} at least`
   );
+}
+
+/** To what `formatDuration` tells without a loss: seconds below an hour, minutes from there on. All in milliseconds. */
+function asTold(ms: number, round: (units: number) => number): number {
+  const unit = ms < HOUR ? 1_000 : 60_000;
+  return round(ms / unit) * unit;
 }

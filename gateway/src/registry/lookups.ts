@@ -24,18 +24,20 @@ export const addressesOf: AddressesOf = (host) =>
     : Promise.resolve([host]);
 
 /**
- * Looks names up for connections, and lets none be made where one of a name's addresses has a fault. A name may lead
- * elsewhere than when it was looked at, so the very addresses are looked at that are connected to.
+ * Looks names up for connections, and lets none be made to an address that has a fault. A name may lead elsewhere than
+ * when it was looked at, so the very addresses are looked at that are connected to; the others are left out, as systems
+ * add link-local ones at times.
  */
 export function checkedLookup(fault: HostFault, find: AddressesOf = addressesOf): LookupFunction {
   return (host, { all = false, family }, done) => {
     const wanted = family === 4 || family === "IPv4" ? 4 : family === 6 || family === "IPv6" ? 6 : 0;
     find(host).then(
       (found) => {
-        if (found.some((address) => fault(host, address) !== null)) {
+        const sound = found.filter((address) => fault(host, address) === null);
+        if (sound.length === 0 && found.length > 0) {
           return done(Object.assign(new Error(`${host} leads where no worker may be`), { code: "EADDRNOTAVAIL" }), "");
         }
-        const fitting = found
+        const fitting = sound
           .map((address) => ({ address, family: isIP(address) }))
           .filter((one) => wanted === 0 || one.family === wanted);
         const [first] = fitting;

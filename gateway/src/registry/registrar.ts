@@ -14,6 +14,7 @@ import type { RegisteredWorker } from "../together/news.ts";
 import { addressFault, type Teller } from "./address-rules.ts";
 import { RegistrationBook, type Step } from "./book.ts";
 import { type AddressesOf, checkedLookup, type HostFault, ownAddresses } from "./lookups.ts";
+import { PendingWords } from "./pending-words.ts";
 import { readRegistration } from "./read-registered.ts";
 import { ToldPlaces } from "./told-places.ts";
 import { isAtOrigin, lookAtPlace, type Origin, workerPlace } from "./worker-place.ts";
@@ -42,6 +43,7 @@ export class Registrar {
   readonly lookup: LookupFunction;
   readonly #deps: RegistrarDeps;
   readonly #book = new RegistrationBook();
+  readonly #words = new PendingWords();
   readonly #toldPlaces: ToldPlaces;
   #changed = () => {};
   #cancelTimer: CancelTimer | null = null;
@@ -93,10 +95,17 @@ export class Registrar {
     const { config, teller } = workerPlace(registration, origin);
     const { name, instance } = registration;
     const step = this.#book.judge(config, instance, inFile());
-    if (step !== "renews") {
-      await this.#look(config, origin, teller);
-      // Somebody else may have got the name meanwhile.
-      this.#book.judge(config, instance, inFile());
+    const word = this.#words.begin({ name, instance, by: "worker" });
+    try {
+      if (step !== "renews") {
+        await this.#look(config, origin, teller);
+        // Somebody else may have got the name meanwhile.
+        const stepNow = this.#book.judge(config, instance, inFile());
+        if (word.isOvertaken && stepNow !== "renews") throw overtaken(name);
+      }
+      this.#words.settle(word);
+    } finally {
+      this.#words.end(word);
     }
     const isNews = this.#book.put(config, instance, teller, clock.now());
     hub.tell({ kind: "registered", worker: { config, instance, leaseMs: REGISTRATION_LEASE_MS } });
@@ -117,9 +126,15 @@ export class Registrar {
   /** Takes in what another gateway took in, the one that is `from` at the hub. Never rejects. */
   async told(worker: RegisteredWorker, from: string): Promise<void> {
     let teller: Teller | null = null;
-    if (this.#book.wouldLead(worker, this.#deps.clock.now())) {
-      teller = await this.#toldPlaces.tellerOf(worker, this.#deps.isSibling(from));
-      if (teller === null) return;
+    const word = this.#words.begin({ name: worker.config.name, instance: worker.instance, by: "gateway" });
+    try {
+      if (this.#book.wouldLead(worker, this.#deps.clock.now())) {
+        teller = await this.#toldPlaces.tellerOf(worker, this.#deps.isSibling(from));
+        if (teller === null || word.isOvertaken) return;
+      }
+      this.#words.settle(word);
+    } finally {
+      this.#words.end(word);
     }
     const isNews = this.#book.told(worker, teller, this.#deps.clock.now(), this.#deps.inFile());
     this.#watch();
@@ -170,6 +185,7 @@ export class Registrar {
   }
 
   #out(name: string, instance: string, why: string): boolean {
+    this.#words.settle({ name, instance, by: "leaving" });
     if (!this.#book.remove(name, instance)) return false;
     this.#deps.log.info({ worker: name }, `${name} ${why}`);
     this.#changed();
@@ -190,6 +206,12 @@ export class Registrar {
       if (gone.length > 0) this.#changed();
     });
   }
+}
+
+/** An agent that is still there comes again soon. */
+function overtaken(name: string): FarmError {
+  const text = `"${name.slice(0, 200)}" has left or registered otherwise since: come again if this still holds.`;
+  return new FarmError("rate_limited", text, { retryAfterS: 1 });
 }
 
 const WORDS: Readonly<Record<Exclude<Step, "renews">, string>> = {

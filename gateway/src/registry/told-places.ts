@@ -29,16 +29,18 @@ export class ToldPlaces {
   }
 
   /**
-   * By which rule the worker may be asked from here; null: it may not. `isHere`: this machine's own process tells. More at a time than could be are not looked at:
-   * they are told again with their renewals. Never rejects.
+   * By which rule the worker may be asked from here; null: it may not. `isHere`: another process of this machine tells,
+   * whose loopback addresses are the same. More at a time than could be are not looked at: they are told again with their
+   * renewals. Never rejects.
    */
   async tellerOf(worker: RegisteredWorker, isHere: boolean): Promise<Teller | null> {
     if (this.#looks >= MAX_REGISTERED) return null;
     this.#looks += 1;
     try {
       const found = await this.#deps.addressesOf(hostOf(worker.config.url)).catch(() => []);
-      if (found.length === 0 || found.some((address) => addressFault(address, "here", []) !== null)) return null;
-      if (!found.some(isLoop)) return "gateway";
+      const sound = found.filter((address) => addressFault(address, "here", []) === null);
+      if (sound.length === 0) return null;
+      if (!sound.some(isLoop)) return "gateway";
       return isHere || (await this.#isHere(worker)) ? "here" : null;
     } finally {
       this.#looks -= 1;

@@ -69,8 +69,9 @@ export class PlacingLease implements OrderRight {
     return this.#doubt;
   }
 
-  /** Another gateway may have it. */
+  /** Another gateway may have it. Nothing is told from now on, also of a doubt that ends. */
   release(): Promise<void> {
+    this.#changed = () => {};
     return this.#lease?.release() ?? Promise.resolve();
   }
 

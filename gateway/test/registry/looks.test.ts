@@ -74,6 +74,36 @@ describe("names of workers that register", () => {
     expect(names).toHaveLength(16);
   });
 
+  it("are asked at those of their addresses where a worker can be, and refused where there is none", async () => {
+    let leads = ["fe80::1%eth0", "127.0.0.1", "192.0.2.1", "2001:db8::1"];
+    const asked: (string | null)[] = [];
+    const { registrar } = rig({
+      addressesOf: () => Promise.resolve(leads),
+      ask: (_, fault) => (asked.push(...leads.map((address) => fault("box.example", address))), Promise.resolve(null)),
+    });
+    const registers = (name: string) => registrar.register(told(name, "http://box.example:8401"), ELSEWHERE, "agents");
+    await registers("box");
+    expect(asked).toEqual([expect.any(String), expect.any(String), null, null]);
+    const found = [
+      { address: "192.0.2.1", family: 4 },
+      { address: "2001:db8::1", family: 6 },
+    ];
+    expect(JSON.parse(await addressesNow(registrar, "box.example"))).toEqual(found);
+    const one = (family: number) =>
+      new Promise((resolve) => {
+        registrar.lookup("box.example", { family }, (error, address) => resolve(error?.code ?? address));
+      });
+    expect(await Promise.all([0, 4, 6].map(one))).toEqual(["192.0.2.1", "192.0.2.1", "2001:db8::1"]);
+    leads = ["127.0.0.1", "2001:db8::1"];
+    expect(await Promise.all([0, 4, 6].map(one))).toEqual(["2001:db8::1", "ENOTFOUND", "2001:db8::1"]);
+    leads = ["fe80::1%eth0", "127.0.0.1"];
+    expect(await addressesNow(registrar, "box.example")).toBe("EADDRNOTAVAIL");
+    await expect(registers("other")).rejects.toMatchObject({
+      message: "http://box.example:8401 is not asked: no worker can be at such an address.",
+    });
+    expect(asked).toHaveLength(4);
+  });
+
   it("get no connection where they lead elsewhere than when they were looked at", async () => {
     let leads = ["192.0.2.1"];
     const { registrar } = rig({ addressesOf: () => Promise.resolve(leads), fileHost: "mine.example" });
@@ -84,7 +114,7 @@ describe("names of workers that register", () => {
       return Promise.all(hosts.map(async (host) => (await addressesNow(registrar, host)) !== "EADDRNOTAVAIL"));
     };
     expect(await connects()).toEqual([true, true, true]);
-    leads = ["192.0.2.1", "127.0.0.1"];
+    leads = ["127.0.0.1"];
     expect(await connects()).toEqual([false, true, true]);
     leads = ["169.254.169.254"];
     expect(await connects()).toEqual([false, false, true]);
@@ -135,12 +165,12 @@ describe("a worker at a loopback address of which another gateway tells", () => 
   it("is asked for once, by no key, however often it renews", async () => {
     const asked: string[] = [];
     const { clock, registrar } = rig({
-      addressesOf: (host) => Promise.resolve([host === "192.0.2.1" ? host : "127.0.1.1"]),
+      addressesOf: (host) => Promise.resolve(["fe80::1%eth0", host === "192.0.2.1" ? host : "127.0.1.1"]),
       ask: ({ url, apiKey }) => (asked.push(`${url} ${apiKey}`), Promise.resolve("it answers 401")),
     });
     for (let i = 0; i < 10; i += 1) {
       await registrar.told(news("box", "http://127.0.0.1:8401"), "other");
-      // A name may lead here too.
+      // A name may lead here too, and to where no worker can be.
       await registrar.told(news("mini", "http://mini.example:8401"), "other");
       await registrar.told(news("other", "http://192.0.2.1:8401"), "other");
       clock.move(10_000);

@@ -111,4 +111,25 @@ describe("an order that a worker calls outdated", () => {
     clock.move(1_000);
     expect([await outdated, right.isHeld]).toEqual([true, false]);
   });
+
+  it("ends without a word and a look where the right was given up meanwhile", async () => {
+    const told: string[] = [];
+    const note = (_: object, words: string) => void told.push(words);
+    const asked = deferred<boolean>();
+    const lease = {
+      fence: 3 as number | null,
+      onChange: () => {},
+      confirm: () => asked.promise,
+      release: () => ((lease.fence = null), Promise.resolve()),
+    };
+    const log = Object.assign(createLog("gateway", "silent"), { info: note });
+    const right = new PlacingLease({ hub: { isShared: true, lease: () => lease }, clock: steppedClock(), log });
+    let looks = 0;
+    right.take(() => (looks += 1));
+    const outdated = right.isOutdated(3);
+    await right.release();
+    asked.resolve(true);
+    await outdated;
+    expect([right.isHeld, looks, told]).toEqual([false, 0, ["this gateway orders loads and unloads from now on"]]);
+  });
 });

@@ -33,11 +33,11 @@ end
 if ARGV[5] ~= '1' and redis.pcall('HGET', KEYS[2], 'g') ~= ARGV[2] then return { '0' } end
 -- First, so that it fails where memory is full: a script that has written, as by DEL, may go on.
 local epoch = not isOdd(KEYS[3], 'string') and tonumber(redis.call('GET', KEYS[3]))
--- Without the members nobody's records are found, until all have said again that they live.
-local hasNoMembers = isOdd(KEYS[1], 'zset')
-if hasNoMembers or not (epoch and epoch <= now) then epoch = now end
+-- Where members are begun anew, nobody's records are found until all have said again that they live.
+local oddMembers = isOdd(KEYS[1], 'zset')
+if oddMembers or not (epoch and epoch <= now) then epoch = now end
 redis.call('SET', KEYS[3], string.format('%.3f', epoch), 'PX', window)
-if hasNoMembers then redis.call('DEL', KEYS[1]) end
+if oddMembers then redis.call('DEL', KEYS[1]) end
 if ARGV[5] == '1' then
   isOdd(KEYS[2], 'hash')
   redis.call('DEL', KEYS[2])
