@@ -2,9 +2,17 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** These wait for longest. They start first, so that the other files run beside them and none is left to run alone. */
-const LONGEST = ["policies", "wedged-model", "killed-again", "killed-restart", "killed-commands"].map(
-  (name) => `/test/scenarios/${name}.test.ts`,
-);
+const LONGEST = [
+  "policies",
+  "wedged-model",
+  "killed-again",
+  "killed-restart",
+  "breaker",
+  "keep-warm",
+  "six-requests",
+  "burst",
+  "killed-commands",
+].map((name) => `/test/scenarios/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -28,8 +36,9 @@ const UNIT = ["{shared,engines,wire,worker-agent,gateway,simulator,cli}/test/**/
 
 /** Folders whose tests compute, and leave nothing behind in their modules. */
 const TOGETHER = [
+  "cli/test/{config,render,up}/**/*.test.ts",
   "engines/test/**/*.test.ts",
-  "gateway/test/{placement/{live,oracle,pools},routes,routing,scheduling,translate}/**/*.test.ts",
+  "gateway/test/{catalog,placement,registry,routes,routing,scheduling,state,translate}/**/*.test.ts",
   "shared/test/**/*.test.ts",
   "wire/test/telemetry/**/*.test.ts",
   "simulator/test/{cluster,decide,lan,report,trace,virtual}/**/*.test.ts",
