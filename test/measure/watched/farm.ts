@@ -17,8 +17,8 @@ const SWAP = fileURLToPath(new URL("../../../cli/demo/swap.mjs", import.meta.url
 export const KEYS = { all: "k-all-0123456789", few: "k-few-0123456789" };
 const BIG = "--models coder,writer --loaded coder --max-loaded 1 --no-autoload --load 700ms --slots 2";
 const SPEED = "--tokens-per-second 60 --prompt-speed 0";
-/** Breaks a quarter of its streams, and answers some requests with an error of its own. */
-const SICK = "--models small --loaded small --slots 2 --fail reset-after-300-bytes%25 status-500%25";
+/** Breaks a quarter of its streams, and answers some requests with an error of its own, also for a model of its alone. */
+const SICK = "--models small,rare --loaded small,rare --slots 2 --fail reset-after-300-bytes%25 status-500%25";
 
 export interface WatchedFarm {
   gateways: readonly string[];
@@ -37,7 +37,8 @@ interface PrometheusConfig {
 
 /**
  * A machine with two models that must be swapped, one with a small model and one that is sick with the same, one with
- * embeddings and a cap, behind two gateways that act as one over `redis`; without it behind one. Prometheus looks each second, with the configuration and the rules of deploy/.
+ * embeddings and a cap, behind two gateways that act as one over `redis`; without it behind one. Prometheus looks each
+ * second, with the configuration and the rules of deploy/.
  */
 export async function startWatchedFarm(children: Children, redis: string | null): Promise<WatchedFarm> {
   const [gpu = 0, mac = 0, port = 0, ...more] = await freePorts(redis === null ? 8 : 9);

@@ -1,4 +1,5 @@
-// A bounded, mixed load: bursts for two models that must be swapped, streams, embeddings, a key at its limit, a typo.
+// A bounded, mixed load: bursts for two models that must be swapped, streams, embeddings, a key at its limit, a typo,
+// a model that is at a sick machine alone.
 import { setTimeout as sleep } from "node:timers/promises";
 import { ask } from "../../harness/ask.ts";
 import { KEYS } from "./farm.ts";
@@ -29,6 +30,7 @@ export async function drive(gateways: readonly string[], seconds: number): Promi
     for (let i = 0; i < 4; i += 1) chat("small", 10 + 10 * i, i < 2);
     for (let i = 0; i < 3; i += 1) send("/v1/embeddings", { model: "vectors", input: "a farm" });
     chat("small", 3, false, KEYS.few);
+    chat("rare", 3, false);
     if (round % 5 === 0) chat("no-such-model", 1, false);
     await sleep(ROUND_MS);
   }
