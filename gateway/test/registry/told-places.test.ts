@@ -1,8 +1,6 @@
-import { createLog } from "@farmgate/wire";
 import { expect, it } from "vitest";
 import type { WorkerConfig } from "../../src/catalog/types.ts";
-import { addressesOf } from "../../src/registry/lookups.ts";
-import { Registrar } from "../../src/registry/registrar.ts";
+import { loneRegistrar } from "./lone-registrar.ts";
 import { steppedClock } from "../support/stepped-clock.ts";
 
 const instance = "one-run-of-it";
@@ -16,18 +14,7 @@ it("asks for an agent at its own machine before it sends anything there, also of
     asked.push(url);
     return url.includes("127.0.0.1") ? "nothing listens there" : null;
   };
-  const hub = { tell: () => {}, onNews: () => () => {} };
-  const log = createLog("gateway", "silent");
-  const registrar = new Registrar({
-    clock,
-    log,
-    hub,
-    inFile: () => new Set(),
-    isSibling: () => false,
-    isFileHost: () => false,
-    addressesOf,
-    ask,
-  });
+  const registrar = loneRegistrar(clock, ask);
   const registration = { ...place, url: null, port: 8401, models, key: "k", version: "0.1.0", instance };
   await registrar.register(registration, { address: "192.0.2.1", passedOn: false }, "agents");
   const config: WorkerConfig = {

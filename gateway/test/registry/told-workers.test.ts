@@ -1,8 +1,6 @@
-import { createLog } from "@farmgate/wire";
 import { expect, it } from "vitest";
-import { addressesOf } from "../../src/registry/lookups.ts";
-import { Registrar } from "../../src/registry/registrar.ts";
 import type { WorkerConfig } from "../../src/catalog/types.ts";
+import { loneRegistrar } from "./lone-registrar.ts";
 import { steppedClock } from "../support/stepped-clock.ts";
 
 const worker = (name: string, url: string) => {
@@ -12,17 +10,7 @@ const worker = (name: string, url: string) => {
 };
 
 function registrar(ask: () => Promise<string | null>) {
-  const hub = { tell: () => {}, onNews: () => () => {} };
-  return new Registrar({
-    clock: steppedClock(),
-    log: createLog("gateway", "silent"),
-    hub,
-    inFile: () => new Set(),
-    isSibling: () => false,
-    isFileHost: () => false,
-    addressesOf,
-    ask,
-  });
+  return loneRegistrar(steppedClock(), ask);
 }
 
 it("takes no worker from another gateway that is at an address where none can be", async () => {
